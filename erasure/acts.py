@@ -69,9 +69,8 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     )
     episodes = episodic.find_episode_ids(conversation, seq=message.seq)
     episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
-    tainted = semantic.find_tainted(tenant=tenant, episode_ids=episodes)
+    tainted = semantic.lock_tainted(tenant=tenant, episode_ids=episodes)
     facts = tainted.fact_ids
-    semantic.lock_facts(tenant=tenant, fact_ids=facts)
     done.memory_ids = [*episodes, *facts]
     _erase_what_rests_on(done, tenant, home=conversation)
     # A context quotes the messages behind a fact, be it one that stays.
@@ -109,9 +108,8 @@ def erase_facts(conversation: Conversation, *, fact_ids: Ids, actor: str) -> Don
     Episodes that support them are drawn anew.
     """
     tenant, done = conversation.tenant, Done()
-    tainted = semantic.find_replacing(tenant=tenant, fact_ids=fact_ids)
+    tainted = semantic.lock_replacing(tenant=tenant, fact_ids=fact_ids)
     done.memory_ids = tainted.fact_ids
-    semantic.lock_facts(tenant=tenant, fact_ids=tainted.fact_ids)
     _erase_what_rests_on(done, tenant, home=conversation)
     restored = semantic.note_erased(conversation, fact_ids=tainted.fact_ids, actor=actor)
     semantic.forget_reasons(conversation=conversation, fact_ids=tainted.fact_ids)

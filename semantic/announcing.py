@@ -1,7 +1,7 @@
 """Announces what the steps of a changeset have made of facts."""
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from episodic.models import Conversation
@@ -23,8 +23,7 @@ def announce_changes(
     A fact that people took back, or that never was true, is also announced with the receipts of
     the answers that had served it.
     """
-    home = str(conversation.external_id)
-    common = {"conversation_id": home, "changeset_id": str(changeset.id)}
+    common = {"conversation_id": str(conversation.external_id), "changeset_id": str(changeset.id)}
     events = [
         NewEvent(kind, {**common, **data})
         for change in changes
@@ -52,7 +51,8 @@ def list_events(change: Change) -> Iterator[tuple[EventType, dict[str, Any]]]:
         facts = [str(one) for one in (change.memory_id, change.other_memory_id) if one]
         yield EventType.REVIEW_REQUESTED, {"kind": "suggestion", "fact_ids": facts}
     for fact_id, (before, after) in change.states.items():
-        was, now = _because(before), _because(after)
+        # Why it was retired: empty, it was active; None, it was not there.
+        was, now = before and before["because"], after and after["because"]
         if now == Fact.Because.WAITING:
             yield EventType.REVIEW_REQUESTED, {"kind": "pending_fact", "fact_ids": [fact_id]}
         elif now == "" and was in {None, Fact.Because.WAITING}:
@@ -62,8 +62,3 @@ def list_events(change: Change) -> Iterator[tuple[EventType, dict[str, Any]]]:
         elif was == "" and now:
             gone = {"because": now, "superseded_by": after["superseded_by"]}
             yield EventType.FACT_RETIRED, {"fact_id": fact_id, **gone}
-
-
-def _because(state: Mapping[str, Any] | None) -> str | None:
-    """Return why a fact was retired: empty, it was active; None, it was not there."""
-    return None if state is None else str(state["because"])

@@ -117,13 +117,12 @@ class OneEpisode(ReadView):
         messages = episodic_queries.messages_of_episodes(self.tenant(), [episode.id])
         evidence = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
         approved = evidence.exclude(fact__invalidated_because=Fact.Because.WAITING)
+        facts = renderings.SupportedFact(approved.order_by("fact_id", "id"), many=True)
         return Response(
             {
                 **ListedEpisode(episode).data,
                 "messages": StoredMessage(messages[episode.id], many=True).data,
-                "facts": renderings.SupportedFact(
-                    approved.order_by("fact_id", "id"), many=True
-                ).data,
+                "facts": facts.data,
             }
         )
 

@@ -30,12 +30,13 @@ UNDONE_AT_MOST = 2
 
 @dataclass(frozen=True, slots=True)
 class Automation:
-    """How a rule stands. `at_most` a day; 0: it is not allowed to decide."""
+    """How a rule stands. `at_most` a day, allowed `since` then; 0: it is not allowed to decide."""
 
     rule: Rule
     decided: int
     accepted: int
     at_most: int = 0
+    since: datetime | None = None
     today: int = 0
     undone: int = 0
 
@@ -76,9 +77,10 @@ def has_stopped(tenant: Tenant, *, now: datetime, rates: triage.Rates | None = N
 
 
 def _measure(tenant: Tenant, rule: Rule, rate: tuple[int, int], now: datetime) -> Automation:
-    at_most, since = _read_setting(tenant, rule)
-    if not at_most:
+    allowed = tenant.settings.get(SETTING, {}).get(":".join(rule))
+    if not allowed:
         return Automation(rule, *rate)
+    at_most, since = allowed[0], datetime.fromisoformat(allowed[1])
     own = Suggestion.objects.of(tenant).filter(decided_by__actor=AUTOMATIC + ":".join(rule))
     recent = max(since, now - timedelta(days=30))
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -86,12 +88,7 @@ def _measure(tenant: Tenant, rule: Rule, rate: tuple[int, int], now: datetime) -
         today=Count("id", filter=Q(decided_by__started_at__gte=midnight)),
         undone=Count("id", filter=Q(is_reopened=True, decided_by__started_at__gte=recent)),
     )
-    return Automation(rule, *rate, at_most, sums["today"], sums["undone"])
-
-
-def _read_setting(tenant: Tenant, rule: Rule) -> tuple[int, datetime]:
-    at_most, since = tenant.settings.get(SETTING, {}).get(":".join(rule), (0, ""))
-    return at_most, datetime.fromisoformat(since or "0001-01-01T00:00:00+00:00")
+    return Automation(rule, *rate, at_most, since, sums["today"], sums["undone"])
 
 
 def allow_rule(tenant: Tenant, rule: Rule, *, at_most: int, now: datetime) -> None:
@@ -121,18 +118,17 @@ def decide_alone(*, at_most: int) -> None:
     for tenant in Tenant.objects.filter(settings__has_key=SETTING).order_by("id"):
         for row in list_automations(tenant, now=now):
             if row.is_stopped:
-                _announce_stop(tenant, row.rule)
+                _announce_stop(tenant, row)
             room = 0 if row.is_stopped else min(row.at_most - row.today, at_most, AT_ONCE)
             if room > 0:
                 _accept(tenant, row, room)
 
 
-def _announce_stop(tenant: Tenant, rule: Rule) -> None:
+def _announce_stop(tenant: Tenant, row: Automation) -> None:
     """Tell once that a rule decides no longer, counted from when it was allowed."""
-    name = ":".join(rule)
-    _, since = _read_setting(tenant, rule)
+    name = ":".join(row.rule)
     announced = Event.objects.of(tenant).filter(type=EventType.RULE_STOPPED, webhook=None)
-    if not announced.filter(created_at__gte=since, data__rule_id=name).exists():
+    if not announced.filter(created_at__gte=row.since, data__rule_id=name).exists():
         announce(
             [NewEvent(EventType.RULE_STOPPED, {"rule_id": name})], tenant=tenant, scope=tenant.id
         )

@@ -17,7 +17,7 @@ from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, reverts
 from semantic.curation_api import Curating, Reasoned
 from semantic.models import Change, Changeset, Fact
-from semantic.renderings import ChangeOutput, StateOutput, parse_states
+from semantic.renderings import ChangeOutput, StateOutput
 
 
 class ChangesetQuery(pages.PageQuery):
@@ -141,8 +141,10 @@ class RevertChangeset(Curating):
 
 def step_values(change: Change) -> dict[str, Any]:
     """Return what a StepOutput reads: a step, with the facts that it opened or closed."""
-    pairs = sorted(change.states.items())
-    fact_states = [{"fact_id": fact_id, **parse_states(pair)} for fact_id, pair in pairs]
+    fact_states = [
+        {"fact_id": fact_id, "before": before, "after": after}
+        for fact_id, (before, after) in sorted(change.states.items())
+    ]
     return vars(change) | {"states": fact_states}
 
 

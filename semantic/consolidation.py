@@ -117,8 +117,9 @@ def _write(
     count = episodic.mark_consolidated(conversation.tenant, snapshot.episodes, now=now)
     pass_point(Point.EPISODES_MARKED)
     versions = {fact.id: fact.version for fact in snapshot.facts_by_alias.values()}
-    active_facts = queries.active_facts(tenant=conversation.tenant, fact_ids=versions, lock=True)
-    has_moved = versions != {fact.id: fact.version for fact in active_facts.values()}
+    active_facts = queries.active_facts(tenant=conversation.tenant, fact_ids=versions)
+    locked = active_facts.select_for_update().values_list("id", "version")
+    has_moved = versions != dict(locked)
     if conversation.version != seen.version or count != len(snapshot.episodes) or has_moved:
         raise SnapshotMoved(str(conversation.id))
     ledger = start_changeset(
@@ -139,7 +140,6 @@ def _write(
 
 
 def _count_unknown(proposals: Sequence[engines.Proposal], known_facts: dict[str, Fact]) -> int:
-    aliases = [
-        proposal.alias for proposal in proposals if proposal.action is not engines.Action.NEW
-    ]
-    return sum(alias not in known_facts and engines.own_index(alias) is None for alias in aliases)
+    known = {*known_facts, *(f"P{place}" for place in range(len(proposals)))}
+    changes = (item for item in proposals if item.action is not engines.Action.NEW)
+    return sum(item.alias not in known for item in changes)

@@ -88,13 +88,11 @@ class Claim:
         return "|".join(sorted({form for word in words for form in _forms(word, self.old)}))
 
 
-def _sentences(text: str) -> Iterator[str]:
-    return iter(split_sentences(text[:READ_AT_MOST]))
+def _sentences(text: str) -> list[str]:
+    return split_sentences(text[:READ_AT_MOST])
 
 
 def _words(sentence: str) -> frozenset[str]:
-    if not sentence:
-        return frozenset()
     statement = read_statement(ANYBODY.sub("", sentence))
     return frozenset(statement.words) | statement.details
 

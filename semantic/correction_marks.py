@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Protocol
 
 from django.db.models import Q
-from django.db.models.functions import Now
 
 from episodic.models import Conversation, Message
 from memoryproject.database.batches import in_batches
@@ -38,14 +37,10 @@ class Markable(Protocol):
         """Return its id."""
 
 
-class Datable(Protocol):
-    """A fact, or its values, that may have replaced a wrong one."""
+class Datable(Markable, Protocol):
+    """The values of a fact that may have replaced a wrong one."""
 
     corrected_at: datetime | None
-
-    @property
-    def pk(self) -> uuid.UUID:
-        """Return its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +54,12 @@ class Correction:
     @property
     def text(self) -> str:
         """Return it as answers print it, on one line and without brackets."""
-        is_wrong = self.fact.invalidated_because == Fact.Because.WRONG
-        if not is_wrong:
-            what = f"no longer true since {self.fact.valid_until:%Y-%m-%d}"
+        if self.fact.invalidated_because == Fact.Because.WRONG:
+            verb = "corrected" if self.heir else "declared wrong"
+            what = f"{verb} on {self.fact.invalid_at:%Y-%m-%d}"
         else:
-            what = "corrected" if self.heir else "declared wrong"
-            what = f"{what} on {self.fact.invalid_at:%Y-%m-%d}"
-        if self.heir is None:
-            return what
-        return f"{what}: {print_heir(self.heir)}"
+            what = f"no longer true since {self.fact.valid_until:%Y-%m-%d}"
+        return f"{what}: {print_heir(self.heir)}" if self.heir else what
 
 
 def print_heir(fact: Fact) -> str:
@@ -81,22 +73,18 @@ def marked_seqs(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[int]:
     return set(Message.objects.of(tenant).filter(id__in=ids).values_list("seq", flat=True))
 
 
-def list_marks(facts: Sequence[Fact]) -> list[CorrectionMark]:
-    """Return all marks of some facts of one tenant, oldest first; with fact and tenant."""
-    if not facts:
-        return []
-    by_id = {fact.id: fact for fact in facts}
-    rows = CorrectionMark.objects.of(facts[0].tenant).filter(fact__in=list(by_id))
-    marks = list(rows.order_by("id"))
-    for mark in marks:
-        mark.fact = by_id[mark.fact_id]
-    return marks
+def facts_behind(fact: Fact) -> list[Fact]:
+    """Return a fact and those that it has replaced directly, oldest first."""
+    replaced = Fact.objects.of(fact.tenant).filter(
+        conversation=fact.conversation_id, superseded_by=fact
+    )
+    return [*replaced.order_by("id"), fact]
 
 
-def set_state(marks: Sequence[CorrectionMark], *, state: str, actor: str) -> None:
-    """Put marks of one tenant into a state, and note who decided so."""
-    rows = CorrectionMark.objects.of(marks[0].tenant).filter(id__in=[mark.id for mark in marks])
-    rows.update(state=state, decided_by=actor, decided_at=Now())
+def list_marks(fact: Fact) -> list[CorrectionMark]:
+    """Return the marks of a fact and of those that it has replaced directly, oldest first."""
+    marks = CorrectionMark.objects.of(fact.tenant).filter(fact__in=facts_behind(fact))
+    return list(marks.order_by("id"))
 
 
 def erase_marks(*, tenant: Tenant, ids: Sequence[uuid.UUID]) -> None:
@@ -117,16 +105,13 @@ def find_corrections(
     marks = CorrectionMark.objects.of(tenant).filter(
         place_id__in=list(place_ids), state=State.ACTIVE, fact__invalidated_because__in=HELD
     )
+    if as_of is not None:
+        is_wrong = Q(fact__invalidated_because=Fact.Because.WRONG)
+        marks = marks.filter(is_wrong | Q(fact__valid_until__lte=as_of))
     rows = marks.select_related("fact").order_by("fact__invalid_at", "id")
-    by_place = {mark.place_id: mark.fact for mark in rows if not _was_true(mark.fact, as_of)}
+    by_place = {mark.place_id: mark.fact for mark in rows}
     heirs = _find_heirs(tenant, by_place.values())
     return {place_id: Correction(fact, heirs.get(fact.id)) for place_id, fact in by_place.items()}
-
-
-def _was_true(fact: Fact, as_of: datetime | None) -> bool:
-    if as_of is None or fact.invalidated_because == Fact.Because.WRONG:
-        return False
-    return fact.valid_until is None or as_of < fact.valid_until
 
 
 def _find_heirs(tenant: Tenant, facts: Iterable[Fact]) -> dict[uuid.UUID, Fact]:
@@ -157,10 +142,9 @@ def set_corrections(
     """Set on loaded rows what answers say of them where they contradict a correction."""
     corrections = find_corrections(tenant=tenant, place_ids=[row.pk for row in rows], as_of=as_of)
     for row in rows:
-        if row.pk in corrections:
-            row.correction = corrections[row.pk].text
-            heir = corrections[row.pk].heir
-            row.corrected_by = heir.id if heir else None
+        if correction := corrections.get(row.pk):
+            row.correction = correction.text
+            row.corrected_by = correction.heir.id if correction.heir else None
 
 
 def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:

@@ -51,7 +51,7 @@ def correct_fact(
     text = fact_embedding_text(kind, sentence, words)
     (vector,) = index.try_embed([text])
     with transaction.atomic():
-        versions = curation.NO_VERSIONS if version is None else {fact_id: version}
+        versions = {} if version is None else {fact_id: version}
         ((conversation, (fact,)),) = curation.lock_facts(act, [fact_id], versions)
         is_same = _check_sentence(fact, sentence, conversation)
         if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):

@@ -26,9 +26,6 @@ REASON_AT_MOST = 2_000
 SENTENCE_AT_MOST = 1_000
 KEYWORDS_AT_MOST = 20
 KEYWORD_AT_MOST = 100
-Versions = Mapping[uuid.UUID, int]
-"""By fact, the version that the person has looked at."""
-NO_VERSIONS: Versions = {}
 APPROVED = "approved"
 REJECTED = "rejected"
 """Notes of the steps by which a curator decides on pending facts."""
@@ -50,11 +47,12 @@ def _change_all(
     *,
     act: Act,
     fact_ids: Sequence[uuid.UUID],
-    versions: Versions = NO_VERSIONS,
+    versions: Mapping[uuid.UUID, int] = {},
 ) -> list[Changeset]:
     """Change facts, all or none; return a changeset for each conversation.
 
-    With `versions` nothing is done if a fact has changed since it had that one.
+    `versions` are those that the person has looked at, by fact: nothing is done if one has
+    changed since.
 
     Raises:
         NotFound: the tenant has no such fact.
@@ -118,7 +116,7 @@ def invalidate_facts(
     act: Act,
     fact_ids: Sequence[uuid.UUID],
     because: Fact.Because,
-    versions: Versions = NO_VERSIONS,
+    versions: Mapping[uuid.UUID, int] = {},
 ) -> list[Changeset]:
     """Retire active facts; answer and errors are those of `_change_all`.
 
@@ -159,7 +157,7 @@ def open_ledger(act: Act, conversation: Conversation, **columns: Any) -> service
 
 
 def lock_facts(
-    act: Act, fact_ids: Sequence[uuid.UUID], versions: Versions = NO_VERSIONS
+    act: Act, fact_ids: Sequence[uuid.UUID], versions: Mapping[uuid.UUID, int] = {}
 ) -> list[tuple[Conversation, list[Fact]]]:
     """Lock facts and, before them, their conversations, in order of id: as every writer does.
 
@@ -175,17 +173,16 @@ def lock_facts(
     homes = dict(rows.values_list("id", "conversation_id"))
     if len(homes) != len(unique_ids):
         raise NotFound("There is no such fact.")
-    conversations = {
-        conversation_id: episodic_queries.lock_conversation(act.tenant, conversation_id)
+    locked: dict[uuid.UUID, tuple[Conversation, list[Fact]]] = {
+        conversation_id: (episodic_queries.lock_conversation(act.tenant, conversation_id), [])
         for conversation_id in sorted(set(homes.values()))
     }
-    facts: dict[uuid.UUID, list[Fact]] = {conversation_id: [] for conversation_id in conversations}
     for fact in rows.select_for_update():
         if versions.get(fact.id, fact.version) != fact.version:
             raise Conflict(f"Fact {fact.id} has changed meanwhile: look at it again.")
-        fact.tenant, fact.conversation = act.tenant, conversations[fact.conversation_id]
-        facts[fact.conversation_id].append(fact)
-    return [(conversations[conversation_id], group) for conversation_id, group in facts.items()]
+        fact.conversation, facts = locked[fact.conversation_id]
+        facts.append(fact)
+    return list(locked.values())
 
 
 def support_of(fact: Fact, *, without: Collection[int] = ()) -> services.Support:

@@ -176,8 +176,7 @@ class Marks(Curating):
         return self._render(fact)
 
     def _render(self, fact: Fact) -> Response:
-        marks = list_marks(marking.facts_behind(fact))
-        return Response({"marks": MarkOutput(marks, many=True).data})
+        return Response({"marks": MarkOutput(list_marks(fact), many=True).data})
 
 
 class SuggestedFact(fields.Output):

@@ -1,6 +1,7 @@
 """Decides whether two facts say the same, where near vectors alone would merge too much."""
 
 import re
+from collections.abc import Callable, Sequence
 
 from memoryproject.text.sentences import HAN
 from memoryproject.text.words import WORD, read_words, stem
@@ -13,6 +14,10 @@ SOFT_WORDS = frozenset(map(stem, read_words("soft")))
 SOFT_CHARACTERS = frozenset("把将名的了吗呢吧啊着在很真现正都也就太非常已经个位是一")
 SPELLINGS = {stem(word): stem(same) for word, same in read_table("spellings").items()}
 SHORT_FORM = re.compile(r"n't\b|'s\b|[’']")
+COMPARED: Sequence[Callable[[str], object]] = (
+    details.read_numbers, details.read_dates, details.read_roles,
+    details.count_negations, details.read_operators, details.read_directions,
+)  # fmt: skip
 
 
 def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: float) -> bool:
@@ -35,14 +40,7 @@ def is_near_duplicate(a: str, b: str, *, category_a: str, category_b: str, cosin
 
 def details_agree(a: str, b: str) -> bool:
     """Whether numbers, dates, names and their order, negations and wishes are the same."""
-    return (
-        details.read_numbers(a) == details.read_numbers(b)
-        and details.read_dates(a) == details.read_dates(b)
-        and details.read_roles(a) == details.read_roles(b)
-        and details.count_negations(a) == details.count_negations(b)
-        and details.read_operators(a) == details.read_operators(b)
-        and details.read_directions(a) == details.read_directions(b)
-    )
+    return all(read(a) == read(b) for read in COMPARED)
 
 
 def _read_words(text: str) -> list[str]:

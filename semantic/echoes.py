@@ -124,14 +124,10 @@ class Echoes:
 
     def _find_teller(self, new: Statement, seq: int | None, source: Statement) -> Served | None:
         candidates = (self._by_word.get(word, []) for word in new.words)
-        return next(
-            (
-                served
-                for served, old in min(candidates, key=len)
-                if (seq is None or seq in served.seqs) and says_again(new, old, source=source)
-            ),
-            None,
-        )
+        for served, old in min(candidates, key=len):
+            if (seq is None or seq in served.seqs) and says_again(new, old, source=source):
+                return served
+        return None
 
     @cached_property
     def _by_word(self) -> dict[str, list[tuple[Served, Statement]]]:

@@ -9,8 +9,10 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
-from django.db.models import Q
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q
 
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
@@ -22,7 +24,7 @@ from semantic.models import Change, Changeset, Evidence, Fact
 class Effect:
     """What one step made of a fact. `before` None: it opened the fact."""
 
-    changeset_id: uuid.UUID
+    changeset: Changeset
     before: states.State | None
     after: states.State
 
@@ -32,7 +34,7 @@ class Past:
     """The steps that opened, closed or restored a fact, oldest first, and who gave it evidence."""
 
     fact: Fact
-    effects: tuple[Effect, ...]
+    effects: Sequence[Effect]
     supporters: frozenset[uuid.UUID]
 
     def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
@@ -40,7 +42,7 @@ class Past:
 
         What nothing has closed is as it was opened, if it was opened or has evidence.
         """
-        kept = [effect for effect in self.effects if effect.changeset_id not in undone]
+        kept = [effect for effect in self.effects if effect.changeset.id not in undone]
         changed = [effect.after for effect in kept if effect.before is not None]
         if changed:
             return changed[-1]
@@ -51,18 +53,14 @@ class Past:
 
     def changed_after(
         self, changeset_id: uuid.UUID, *, undone: frozenset[uuid.UUID]
-    ) -> list[uuid.UUID]:
+    ) -> tuple[Changeset, ...]:
         """Return the changesets in effect that changed the fact after one, oldest first."""
-        later = [
-            effect.changeset_id
-            for effect in self.effects
-            if effect.changeset_id > changeset_id and effect.changeset_id not in undone
-        ]
-        return list(dict.fromkeys(later))
+        made_by = dict.fromkeys(effect.changeset for effect in self.effects)
+        return tuple(one for one in made_by if one.id > changeset_id and one.id not in undone)
 
 
 class Reverts:
-    """What each revert in the conversation of a changeset undoes."""
+    """Which changesets around one are out of effect: `now`, and `after` it is reverted."""
 
     def __init__(self, changeset: Changeset) -> None:
         rows = Changeset.objects.of(changeset.tenant).filter(
@@ -70,41 +68,37 @@ class Reverts:
         )
         newest_first = rows.exclude(reverts=None).order_by("-id")
         self._targets = dict(newest_first.values_list("id", "reverts_id"))
+        self._changeset = changeset
+        self.now = self._find_undone(set())
+        self.after = self._find_undone({changeset.id})
+        self.root = changeset.id
+        """What a revert, a revert of a revert and so on is about in the end."""
+        while self.root in self._targets:
+            self.root = self._targets[self.root]
 
-    def find_undone(self, *, also: uuid.UUID | None = None) -> frozenset[uuid.UUID]:
-        """Return the changesets that are out of effect, or would be if `also` were reverted."""
-        undone = set() if also is None else {also}
+    def _find_undone(self, undone: set[uuid.UUID]) -> frozenset[uuid.UUID]:
+        """Return what is out of effect with these changesets."""
         for revert_id, target in self._targets.items():
             if revert_id not in undone:
                 undone.add(target)
         return frozenset(undone)
 
-    def find_root(self, changeset_id: uuid.UUID) -> uuid.UUID:
-        """Return what a revert, a revert of a revert and so on is about in the end."""
-        while changeset_id in self._targets:
-            changeset_id = self._targets[changeset_id]
-        return changeset_id
-
-    def find_revert(self, changeset: Changeset) -> Changeset | None:
+    def find_revert(self) -> Changeset | None:
         """Return the changeset that has undone this one and is not undone itself, or None."""
-        undone = self.find_undone()
-        valid = [
-            revert_id
-            for revert_id, target in self._targets.items()
-            if target == changeset.id and revert_id not in undone
-        ]
-        return Changeset.objects.of(changeset.tenant).get(id=valid[-1]) if valid else None
+        if self._changeset.id not in self.now:
+            return None
+        valid = Changeset.objects.of(self._changeset.tenant).exclude(id__in=self.now)
+        return valid.filter(reverts=self._changeset).order_by("id").first()
 
 
 def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list[uuid.UUID]:
     """Return the facts that changesets opened, closed or gave evidence, in that order."""
     ids = list(changeset_ids)
     changes = Change.objects.of(tenant).filter(changeset__in=ids).exclude(states={})
-    touched: dict[uuid.UUID, None] = {}
-    for stored in changes.order_by("changeset_id", "position").values_list("states", flat=True):
-        touched |= {uuid.UUID(fact_id): None for fact_id in stored}
+    stored = changes.order_by("changeset_id", "position").values_list("states", flat=True)
+    changed = map(uuid.UUID, chain.from_iterable(stored))
     evidence = Evidence.objects.of(tenant).filter(changeset__in=ids).order_by("id")
-    return list(touched | dict.fromkeys(evidence.values_list("fact_id", flat=True)))
+    return list(dict.fromkeys([*changed, *evidence.values_list("fact_id", flat=True)]))
 
 
 def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Past]:
@@ -113,10 +107,12 @@ def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
     Uses indexes: semantic_change_by_memory, semantic_change_by_other.
     """
     pasts: dict[uuid.UUID, Past] = {}
+    evidence = Evidence.objects.of(tenant).filter(fact=OuterRef("id"))
+    supporters = ArraySubquery(evidence.values("changeset_id"))
     for ids in in_batches(fact_ids):
-        effects, supporters = _read_effects(tenant, ids), _read_supporters(tenant, ids)
-        for fact in Fact.objects.of(tenant).filter(id__in=ids):
-            pasts[fact.id] = Past(fact, tuple(effects[fact.id]), frozenset(supporters[fact.id]))
+        effects = _read_effects(tenant, ids)
+        for fact in Fact.objects.of(tenant).filter(id__in=ids).annotate(supporters=supporters):
+            pasts[fact.id] = Past(fact, effects[fact.id], frozenset(fact.supporters))
     return pasts
 
 
@@ -132,6 +128,7 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
         for changeset_id, stored in rows
         for fact_id, (before, after) in stored.items()
     ]
+    changesets = Changeset.objects.of(tenant).in_bulk({changeset_id for changeset_id, *_ in pairs})
     newer_ids = {after.superseded_by for *_, after in pairs if after and after.superseded_by}
     newer = Fact.objects.of(tenant).filter(id__in=newer_ids)
     known = {None, *newer.values_list("id", flat=True)}
@@ -139,15 +136,5 @@ def _read_effects(tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UU
         if after is not None and after.superseded_by not in known:
             after = replace(after, superseded_by=None)  # erased since: no row can name it
         if after is not None:
-            effects[fact_id].append(Effect(changeset_id, before, after))
+            effects[fact_id].append(Effect(changesets[changeset_id], before, after))
     return effects
-
-
-def _read_supporters(
-    tenant: Tenant, fact_ids: Sequence[uuid.UUID]
-) -> dict[uuid.UUID, set[uuid.UUID]]:
-    supporters: dict[uuid.UUID, set[uuid.UUID]] = defaultdict(set)
-    rows = Evidence.objects.of(tenant).filter(fact__in=fact_ids)
-    for fact_id, changeset_id in rows.values_list("fact_id", "changeset_id"):
-        supporters[fact_id].add(changeset_id)
-    return supporters

@@ -144,9 +144,3 @@ class Consolidator(Protocol):
 def fact_embedding_text(category: str, fact: str, keywords: Sequence[str]) -> str:
     """Return the text whose vector stands for a fact: the category biases it."""
     return f"{category}: {fact} {' '.join(keywords)}".rstrip()
-
-
-def own_index(alias: str | None) -> int | None:
-    """Return i of an alias "P<i>": an earlier proposal of the same answer."""
-    is_own = alias is not None and alias.startswith("P") and alias[1:].isdecimal()
-    return int(alias[1:]) if is_own and alias is not None else None

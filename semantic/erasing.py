@@ -8,7 +8,7 @@ A fact worded elsewhere stays, and loses the evidence.
 
 import uuid
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, F, OuterRef, Q
@@ -43,42 +43,30 @@ def facts_of(conversation: Conversation) -> list[uuid.UUID]:
     return list(rows.order_by("id").values_list("id", flat=True))
 
 
-def find_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:
-    """Return what goes with the episodes that were made with an erased message."""
+def lock_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:
+    """Return what goes with the episodes that were made with an erased message, locked."""
     evidence = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
     elsewhere = Evidence.objects.of(tenant).filter(fact=OuterRef("fact"), withdrawn_by=None)
-    worded = evidence.filter(changeset=F("fact__changeset"))
-    alone = evidence.filter(~Exists(elsewhere.exclude(episode__in=list(episode_ids))))
-    tainted_ids = set(worded.values_list("fact_id", flat=True))
-    tainted_ids |= set(alone.values_list("fact_id", flat=True))
-    tainted = find_replacing(tenant=tenant, fact_ids=tainted_ids)
+    is_alone = ~Exists(elsewhere.exclude(episode__in=list(episode_ids)))
+    going = evidence.filter(Q(changeset=F("fact__changeset")) | is_alone)
+    tainted = lock_replacing(tenant=tenant, fact_ids=going.values_list("fact_id", flat=True))
     redrawn = set(tainted.redrawn) - set(episode_ids)
     bereft = set(evidence.values_list("fact_id", flat=True)) - set(tainted.fact_ids)
     return Tainted(tainted.fact_ids, sorted(redrawn), sorted(bereft))
 
 
-def find_replacing(*, tenant: Tenant, fact_ids: Collection[uuid.UUID]) -> Tainted:
-    """Return facts with all that were ever put in their place, and the episodes behind them."""
+def lock_replacing(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> Tainted:
+    """Return facts with all that were ever put in their place, locked, and the episodes behind."""
     tainted_ids, fresh = set(fact_ids), set(fact_ids)
+    replacing = Change.objects.of(tenant).filter(action=Change.Action.UPDATE)
     while fresh:
-        fresh = _replacements_of(tenant, fresh) - tainted_ids
+        newer = replacing.filter(other_memory_id__in=fresh).values_list("memory_id", flat=True)
+        fresh = set(filter(None, newer)) - tainted_ids
         tainted_ids |= fresh
+    lock_rows(Fact.objects.of(tenant), sorted(tainted_ids))
     behind = Evidence.objects.of(tenant).filter(fact__in=tainted_ids)
     redrawn = set(behind.values_list("episode_id", flat=True))
     return Tainted(sorted(tainted_ids), sorted(redrawn), [])
-
-
-def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]:
-    """Return the facts that were ever put in the place of these."""
-    steps = Change.objects.of(tenant).filter(
-        action=Change.Action.UPDATE, other_memory_id__in=fact_ids
-    )
-    return {fact_id for fact_id in steps.values_list("memory_id", flat=True) if fact_id is not None}
-
-
-def lock_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> None:
-    """Keep others from changing these facts until the transaction ends."""
-    lock_rows(Fact.objects.of(tenant), fact_ids)
 
 
 def note_erased(
@@ -109,17 +97,14 @@ def _reopen(
 
     Not what a person called wrong, and no sentence that is active as another fact.
     """
-    tenant = conversation.tenant
-    facts = Fact.objects.of(tenant).filter(conversation=conversation)
+    facts, going = Fact.objects.within(conversation), set(fact_ids)
     ended = facts.filter(
-        superseded_by__in=list(fact_ids), invalidated_because=Fact.Because.SUPERSEDED
-    ).exclude(id__in=list(fact_ids))
-    going = facts.filter(id__in=list(fact_ids), invalid_at=None)
-    leaving = set(going.values_list("id", flat=True))
+        superseded_by__in=going, invalidated_because=Fact.Because.SUPERSEDED
+    ).exclude(id__in=going)
     reopened = []
     for fact in ended.select_for_update().order_by("id"):
         same = facts.filter(content_hash=fact.content_hash, invalid_at=None).first()
-        if same is not None and same.id not in leaving:
+        if same is not None and same.id not in going:
             continue
         if same is not None:  # it goes in this transaction, and lets go of the sentence first
             facts.filter(id=same.id).update(

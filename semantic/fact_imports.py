@@ -5,12 +5,11 @@ what is not active: doing it twice does it once. A fact that was declared wrong 
 """
 
 import uuid
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from operator import itemgetter
+from itertools import groupby
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -52,59 +51,42 @@ class Fate(StrEnum):
 class Survey:
     """What would become of rows now, in their order; nothing is locked.
 
-    `unknown_episodes`: those named as evidence that their conversation does not have.
+    `episodes` are those named as evidence, by the ids of their conversation and their own;
+    `unknown_episodes` those that their conversation does not have.
     """
 
     fates: tuple[Fate, ...]
     known_conversations: frozenset[uuid.UUID]
+    episodes: Mapping[tuple[uuid.UUID, uuid.UUID], Episode]
     unknown_episodes: int
 
 
 def survey(*, tenant: Tenant, rows: Sequence[Row]) -> Survey:
-    """Return what would become of rows, a fixed number of queries for all of them."""
+    """Return what would become of rows, a fixed number of queries for all of them.
+
+    Uses indexes: semantic_fact_held_once, semantic_fact_declared_wrong.
+    """
     external_ids = {row.conversation for row in rows}
     conversations = Conversation.objects.of(tenant).filter(external_id__in=external_ids)
     homes = dict(conversations.values_list("external_id", "id"))
-    active, wrong = _find_known(tenant, homes.values(), rows)
-    episodes = _find_episodes(tenant, homes.values(), rows)
-    fates = []
-    unknown = 0
-    for row in rows:
-        home = homes.get(row.conversation)
-        key = (home, queries.content_hash(row.fact))
-        fates.append(Fate.HELD if key in active else Fate.WRONG if key in wrong else Fate.NEW)
-        unknown += sum((home, episode_id) not in episodes for episode_id in row.support)
-    return Survey(tuple(fates), frozenset(homes), unknown)
-
-
-Keys = set[tuple[uuid.UUID | None, str]]
-
-
-def _find_known(
-    tenant: Tenant, conversation_ids: Iterable[uuid.UUID], rows: Sequence[Row]
-) -> tuple[Keys, Keys]:
-    """Return which sentences are active, and which were declared wrong, by conversation.
-
-    Uses index: semantic_fact_held_once, semantic_fact_declared_wrong.
-    """
-    hashes = {queries.content_hash(row.fact) for row in rows}
+    keys = [(homes.get(row.conversation), queries.content_hash(row.fact)) for row in rows]
     facts = Fact.objects.of(tenant).filter(
-        conversation__in=list(conversation_ids), content_hash__in=hashes
+        conversation__in=list(homes.values()), content_hash__in={key[1] for key in keys}
     )
-    active = facts.filter(invalid_at=None).values_list("conversation_id", "content_hash")
-    wrong = facts.filter(invalidated_because=Fact.Because.WRONG)
-    return set(active), set(wrong.values_list("conversation_id", "content_hash"))
-
-
-def _find_episodes(
-    tenant: Tenant, conversation_ids: Iterable[uuid.UUID], rows: Sequence[Row]
-) -> dict[tuple[uuid.UUID | None, uuid.UUID], Episode]:
-    """Return the episodes that rows name, by the ids of their conversation and their own."""
-    episodes = Episode.objects.of(tenant).filter(
-        id__in={episode_id for row in rows for episode_id in row.support},
-        conversation__in=list(conversation_ids),
+    same = facts.values_list("conversation_id", "content_hash")
+    wrong = same.filter(invalidated_because=Fact.Because.WRONG)
+    known: dict[object, Fate] = dict.fromkeys(wrong, Fate.WRONG)
+    known |= dict.fromkeys(same.filter(invalid_at=None), Fate.HELD)
+    named = {episode_id for row in rows for episode_id in row.support}
+    there = Episode.objects.of(tenant).filter(conversation__in=list(homes.values()), id__in=named)
+    episodes = {(episode.conversation_id, episode.id): episode for episode in there}
+    fates = tuple(known.get(key, Fate.NEW) for key in keys)
+    unknown = sum(
+        (home, episode_id) not in episodes
+        for row, (home, _) in zip(rows, keys, strict=True)
+        for episode_id in row.support
     )
-    return {(episode.conversation_id, episode.id): episode for episode in episodes}
+    return Survey(fates, frozenset(homes), episodes, unknown)
 
 
 def embed_rows(rows: Sequence[Row]) -> list[Vectors | None]:
@@ -129,17 +111,16 @@ def import_rows(
     Raises:
         Problem: the act has no reason.
     """
-    by_home: dict[uuid.UUID, list[EmbeddedRow]] = defaultdict(list)
-    for row, vector in zip(rows, vectors, strict=True):
-        by_home[row.conversation].append((row, vector))
+
+    def home_of(pair: EmbeddedRow) -> uuid.UUID:
+        return pair[0].conversation
+
+    # Always in this order, so that two imports do not wait for each other in a circle.
+    pairs = sorted(zip(rows, vectors, strict=True), key=home_of)
     opened: dict[uuid.UUID, int] = {}
     with transaction.atomic():
-        # Always in this order, so that two imports do not wait for each other in a circle.
-        for external_id, own in sorted(by_home.items(), key=itemgetter(0)):
-            ledger = _import_into(external_id, own, act=act, goes_on=goes_on)
-            if ledger is not None:
-                actions = [change.action for change in ledger.changes]
-                opened[ledger.changeset.id] = actions.count(Change.Action.NEW)
+        for external_id, own in groupby(pairs, key=home_of):
+            opened |= _import_into(external_id, list(own), act=act, goes_on=goes_on)
     return opened
 
 
@@ -168,9 +149,13 @@ def note_imported(changeset: Changeset, *, rows: Sequence[tuple[uuid.UUID, uuid.
     )
 
 
-def rows_of(*, tenant: Tenant, source: str) -> QuerySet[Change, uuid.UUID | None]:
-    """Return the ids of all rows that imports of one source have brought in."""
-    return _changes_of(tenant, source).values_list("memory_id", flat=True)
+def find_imported(tenant: Tenant, source: str = "") -> QuerySet[Change]:
+    """Return the steps by which imports of one source, or of any, have brought rows in.
+
+    Each names as its memory the row, which may be gone by now, and as the other the record.
+    """
+    of_source = {"changeset__engine": source} if source else {}
+    return Change.objects.of(tenant).filter(note=IMPORTED, **of_source)
 
 
 def find_rows(
@@ -178,23 +163,10 @@ def find_rows(
 ) -> dict[uuid.UUID, uuid.UUID]:
     """Return the rows that came of records of one source, or of any, by the id of the record.
 
-    They may be gone by now. Uses index: semantic_change_by_other.
+    Uses index: semantic_change_by_other.
     """
-    changes = _changes_of(tenant, source).filter(other_memory_id__in=list(source_ids))
+    changes = find_imported(tenant, source).filter(other_memory_id__in=list(source_ids))
     return dict(changes.values_list("other_memory_id", "memory_id"))  # type: ignore[arg-type]
-
-
-def find_sources(
-    *, tenant: Tenant, row_ids: Iterable[uuid.UUID], source: str
-) -> dict[uuid.UUID, uuid.UUID]:
-    """Return the ids of the records of one source that rows came of, by the id of the row."""
-    changes = _changes_of(tenant, source).filter(memory_id__in=list(row_ids))
-    return dict(changes.values_list("memory_id", "other_memory_id"))  # type: ignore[arg-type]
-
-
-def _changes_of(tenant: Tenant, source: str) -> QuerySet[Change]:
-    of_source = {"changeset__engine": source} if source else {}
-    return Change.objects.of(tenant).filter(note=IMPORTED, **of_source)
 
 
 def _count_changes(changeset: Changeset) -> int:
@@ -207,34 +179,32 @@ def _import_into(
     *,
     act: Act,
     goes_on: uuid.UUID | None,
-) -> Ledger | None:
-    """Return the changeset, closed; None where nothing was new."""
+) -> dict[uuid.UUID, int]:
+    """Return how many facts the changeset opened; empty where nothing was new."""
     rows = [row for row, _ in embedded_rows]
     conversation = _lock_or_make(external_id, act=act, rows=rows)
     new_rows: dict[str, EmbeddedRow] = {}
-    fates = survey(tenant=act.tenant, rows=rows).fates
-    for embedded_row, fate in zip(embedded_rows, fates, strict=True):
+    looked = survey(tenant=act.tenant, rows=rows)
+    for embedded_row, fate in zip(embedded_rows, looked.fates, strict=True):
         if fate is Fate.NEW:
             new_rows.setdefault(queries.content_hash(embedded_row[0].fact), embedded_row)
     if not new_rows:
-        return None
+        return {}
     ledger = _open_or_go_on(conversation, act=act, goes_on=goes_on)
-    episodes = _find_episodes(act.tenant, [conversation.id], rows)
-    own = {episode.id: episode for episode in episodes.values()}
-    new = [_make_fact(row, vector, own, ledger.now) for row, vector in new_rows.values()]
+    episodes = {episode.id: episode for episode in looked.episodes.values()}
+    new = [_make_fact(row, vector, episodes, ledger.now) for row, vector in new_rows.values()]
     facts = open_facts(new, ledger=ledger, note=IMPORTED if new[0].source else "")
     for fact in facts:
         if fact.valid_until is not None and fact.valid_until <= ledger.now:
             state = State(Fact.Because.SUPERSEDED, fact.valid_until)
             put_state(fact, state, ledger=ledger, note=IMPORTED)
     ledger.close()
-    return ledger
+    return {ledger.changeset.id: len(facts)}
 
 
 def _lock_or_make(external_id: uuid.UUID, *, act: Act, rows: Sequence[Row]) -> Conversation:
     conversation = episodic.lock_or_make(tenant=act.tenant, external_id=external_id)
-    is_new = conversation.next_seq == 1 and not queries.count_active(conversation)
-    if is_new:
+    if conversation.next_seq == 1 and not queries.active_in(conversation).exists():
         conversation.language = detect_language([row.fact for row in rows])
         conversation.save(update_fields=["language"])
     return conversation

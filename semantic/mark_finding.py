@@ -6,8 +6,8 @@ facts are drawn from it.
 
 import re
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
@@ -16,6 +16,7 @@ from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
 from indexing.model_change import answering
 from indexing.models import SearchUnit, UnitKind
+from semantic import queries
 from semantic.contradictions import Claim
 from semantic.correction_marks import HELD
 from semantic.models import Changeset, CorrectionMark, Evidence, Fact
@@ -27,8 +28,6 @@ NEAR_AT_MOST = 5
 """Places that are proposed because they are near in meaning."""
 NEAR_COSINE = 0.89
 PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
-Found = dict[PlaceKey, tuple[CorrectionMark.FoundBy, bool]]
-"""By place, how it was found, and whether it is sure."""
 CORRECTIONS_AT_MOST = 200
 """Of a conversation, the newest, that are looked for in what is said later."""
 
@@ -45,15 +44,14 @@ def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[Corr
     if not conversation.has_corrections:
         conversation.has_corrections = True
         conversation.save(update_fields=["has_corrections"])
-    found = _find_places(fact, claim)
+    marks: dict[PlaceKey, CorrectionMark] = {}
+    for place, found_by, is_certain in _find_places(fact, claim):
+        mark = _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
+        marks.setdefault(place, mark)
     known = CorrectionMark.objects.of(fact.tenant).filter(fact=fact)
     known_ids = set(known.values_list("place_id", flat=True))
-    marks = [
-        _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
-        for place, (found_by, is_certain) in found.items()
-        if place[1] not in known_ids
-    ]
-    return CorrectionMark.objects.bulk_create(marks)
+    new_marks = [mark for mark in marks.values() if mark.place_id not in known_ids]
+    return CorrectionMark.objects.bulk_create(new_marks)
 
 
 def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> None:
@@ -75,21 +73,17 @@ def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> N
     marks: list[CorrectionMark] = []
     for fact in _corrected_facts(conversation):
         claim = Claim(fact.fact, fact.superseded_by.fact if fact.superseded_by else "")
-        pattern = re.compile(
-            claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b"), re.IGNORECASE
-        )
+        words = claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b")
+        pattern = re.compile(words, re.IGNORECASE)
         places = {
             place: seq
             for place, text, seq in texts
             if not claim.is_empty and pattern.search(text) and claim.is_said_in(text)
         }
         anew = [users[key] for _, key in places if key in users and (fact.id, key) not in known]
-        marks += [
-            _make_mark(
-                fact, changeset, place, FoundBy.WORDS, is_certain=seq < min(anew, default=seq + 1)
-            )
-            for place, seq in places.items()
-        ]
+        for place, seq in places.items():
+            is_certain = seq < min(anew, default=seq + 1)
+            marks.append(_make_mark(fact, changeset, place, FoundBy.WORDS, is_certain=is_certain))
     CorrectionMark.objects.bulk_create(marks, ignore_conflicts=True)
 
 
@@ -103,12 +97,10 @@ def _texts_of_run(
         text = f"{episode.title}\n{episode.summary}"
         yield (Place.EPISODE, episode.id), text, episode.last_seq
     opened = Fact.objects.of(changeset.tenant).filter(changeset=changeset, invalid_at=None)
-    evidence = Evidence.objects.of(changeset.tenant).filter(fact__in=opened)
-    seqs: dict[uuid.UUID, list[int]] = defaultdict(list)
-    for fact_id, some in evidence.values_list("fact_id", "message_seqs"):
-        seqs[fact_id] += some
+    evidence = queries.evidence_of(tenant=changeset.tenant, fact_ids=[fact.id for fact in opened])
     for fact in opened:
-        yield (Place.FACT, fact.id), fact.fact, max(seqs[fact.id], default=0)
+        seqs = [seq for row in evidence[fact.id] for seq in row.message_seqs]
+        yield (Place.FACT, fact.id), fact.fact, max(seqs, default=0)
 
 
 def _make_mark(
@@ -135,20 +127,21 @@ def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
     return newest[:CORRECTIONS_AT_MOST]
 
 
-def _find_places(fact: Fact, claim: Claim) -> Found:
-    found: Found = {}
+def _find_places(
+    fact: Fact, claim: Claim
+) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield places, how each was found and whether it is sure; the first of a place counts."""
     evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
     for message in _messages_of(fact).filter(seq__in=seqs).order_by("seq"):
         if not claim.is_taken_back_in(message.content):
             is_certain = claim.is_said_in(message.content, is_source=True)
-            found[Place.MESSAGE, message.id] = (FoundBy.EVIDENCE, is_certain)
-    for place, place_id, text in _texts_with(fact, claim.pattern):
+            yield (Place.MESSAGE, message.id), FoundBy.EVIDENCE, is_certain
+    for place, text in _texts_with(fact, claim.pattern):
         if claim.is_said_in(text):
-            found.setdefault((place, place_id), (FoundBy.WORDS, True))
-    for place, place_id in _near(fact, claim):
-        found.setdefault((place, place_id), (FoundBy.MEANING, False))
-    return found
+            yield place, FoundBy.WORDS, True
+    for place in islice(_near(fact, claim), NEAR_AT_MOST):
+        yield place, FoundBy.MEANING, False
 
 
 def _messages_of(fact: Fact) -> QuerySet[Message]:
@@ -157,7 +150,7 @@ def _messages_of(fact: Fact) -> QuerySet[Message]:
     )
 
 
-def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID, str]]:
+def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
     """Yield texts of the conversation that match, of each kind the newest."""
     tenant, home = fact.tenant, fact.conversation_id
     messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
@@ -178,10 +171,10 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[CorrectionMark.Place
     }
     for place, rows in texts.items():
         for place_id, text in rows[:READ_AT_MOST]:
-            yield place, place_id, text
+            yield (place, place_id), text
 
 
-def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid.UUID]]:
+def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
     """Yield the places nearest in meaning to the fact that do not say what is right."""
     with answering(tenant=fact.tenant, conversation_id=fact.conversation_id):
         vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id)
@@ -194,9 +187,8 @@ def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid
             vector=vector,
             at_most=4 * NEAR_AT_MOST,
         )
-    left = NEAR_AT_MOST
     for unit, cosine in near:
-        if cosine < NEAR_COSINE or not left or unit.memory_id == fact.id:
+        if cosine < NEAR_COSINE or unit.memory_id == fact.id:
             continue
         if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None:
             message = _messages_of(fact).filter(seq=unit.first_seq).first()
@@ -204,5 +196,4 @@ def _near(fact: Fact, claim: Claim) -> Iterator[tuple[CorrectionMark.Place, uuid
         else:
             place_id, text = unit.memory_id, unit.lexical_text
         if place_id is not None and not claim.is_taken_back_in(text):
-            left -= 1
             yield Place(unit.kind), place_id

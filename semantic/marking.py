@@ -3,23 +3,17 @@
 import uuid
 from collections.abc import Sequence
 
-from episodic.models import Conversation
+from django.db.models.functions import Now
+
+from episodic.models import Withholding
 from memoryproject.edge.errors import NotFound, Problem
 from semantic import rollback
-from semantic.correction_marks import list_marks, set_state
+from semantic.correction_marks import list_marks
 from semantic.curation import Act, check_reason, invalidate_facts
 from semantic.models import CorrectionMark, Fact
 
 Place = CorrectionMark.Place
 CONFIRM, DROP, QUARANTINE = DECISIONS = ("confirm", "drop", "quarantine")
-
-
-def facts_behind(fact: Fact) -> list[Fact]:
-    """Return a fact and those that it has replaced directly, oldest first."""
-    replaced = Fact.objects.of(fact.tenant).filter(
-        conversation=fact.conversation_id, superseded_by=fact
-    )
-    return [*replaced.order_by("id"), fact]
 
 
 def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str) -> None:
@@ -33,20 +27,29 @@ def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str
     """
     check_reason(act.reason)
     wanted = set(mark_ids)
-    marks = [mark for mark in list_marks(facts_behind(fact)) if mark.id in wanted]
+    marks = [mark for mark in list_marks(fact) if mark.id in wanted]
     if len(marks) != len(wanted):
         raise NotFound("The fact has no such mark.")
     state = CorrectionMark.State.DROPPED if decision == DROP else CorrectionMark.State.ACTIVE
     if decision == QUARANTINE:
-        withhold(act, fact.conversation, marks)
-    set_state(marks, state=state, actor=act.actor)
+        _withhold(act, fact, marks)
+    rows = CorrectionMark.objects.of(act.tenant).filter(id__in=wanted)
+    rows.update(state=state, decided_by=act.actor, decided_at=Now())
 
 
-def withhold(act: Act, conversation: Conversation, marks: Sequence[CorrectionMark]) -> None:
+def _withhold(act: Act, fact: Fact, marks: Sequence[CorrectionMark]) -> None:
     """Quarantine the messages among marked places, then retire the facts that are left."""
     ids = {place: [mark.place_id for mark in marks if mark.place == place] for place in Place}
     if messages := ids[Place.MESSAGE]:
-        rollback.withhold_messages(act=act, conversation=conversation, message_ids=messages)
+        source = Withholding(
+            tenant=act.tenant,
+            since=fact.conversation.created_at,
+            conversation=fact.conversation,
+            message_ids=messages,
+            actor=act.actor,
+            reason=act.reason,
+        )
+        rollback.roll_back(source)
     active = Fact.objects.of(act.tenant).filter(id__in=ids[Place.FACT], invalid_at=None)
     if facts := list(active.values_list("id", flat=True)):
         invalidate_facts(act=act, fact_ids=facts, because=Fact.Because.WRONG)

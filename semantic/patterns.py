@@ -6,13 +6,12 @@ from typing import Any
 
 from memoryproject.process import tables
 
-_TABLES = tables.read_table(__file__)
+_TABLES: Mapping[str, Mapping[str, Any]] = tables.read_table(__file__)
 
 
 def read_table(name: str) -> Mapping[str, Any]:
     """Return a table of `patterns.toml`."""
-    table: Mapping[str, Any] = _TABLES[name]
-    return table
+    return _TABLES[name]
 
 
 def read_text(name: str) -> str:

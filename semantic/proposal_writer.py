@@ -6,10 +6,10 @@ from typing import Any
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import engines, queries, services
-from semantic.engines import Action, Consolidation, Proposal, SuggestionKind, own_index
+from semantic.engines import Action, Consolidation, Proposal, SuggestionKind
 from semantic.guards import TOOL_SOURCE, find_objection, must_wait
 from semantic.models import Change, Fact, Suggestion
-from semantic.similar_facts import SimilarFacts, find_declared_wrong
+from semantic.similar_facts import SimilarFacts
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
@@ -49,29 +49,29 @@ class Writer:
         self._answer = answer
         self._vectors = vectors
         self._ledger = ledger
-        self._conversation = ledger.conversation
         self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
         self._similar = SimilarFacts(ledger.conversation, vectors)
-        self._result: dict[int, Fact] = {}
+        self._named = dict(snapshot.facts_by_alias)
+        """What an alias stands for so far, be it closed by now."""
         self._closed: set[uuid.UUID] = set()
         self._invalidations_left = cap_invalidations(len(snapshot.facts_by_alias))
         self._openings_left = cap_openings(sum(len(text.lines) for text in snapshot.texts))
-        self._declared_wrong: dict[uuid.UUID, Fact] | None = None  # until it is asked for
         self._suggested: list[Suggestion] = []
         sentences = [proposal.fact for proposal in answer.proposals]
-        self._active = queries.active_by_hash(self._conversation, facts=sentences)
-        self._waiting = queries.waiting_by_hash(self._conversation, facts=sentences)
+        home = ledger.conversation
+        waiting = queries.facts_waiting(home.tenant).filter(conversation=home)
+        self._active = queries.facts_by_hash(queries.active_in(home), sentences)
+        self._waiting = queries.facts_by_hash(waiting, sentences)
 
     def apply_all(self) -> None:
         """Write every proposal; nothing is left out without a trace in the changeset."""
         for memory_id in self._snapshot.quoted:
             self._skip(ECHO, memory_id)
         for position, proposal in enumerate(self._answer.proposals):
-            named = self._find_named(proposal.alias)
-            fact = self._apply(proposal, named, position)
+            fact = self._apply(proposal, position)
             pass_point(Point.FACT_APPLIED)
             if fact is not None:
-                self._result[position] = fact
+                self._named[f"P{position}"] = fact
         for suggestion in self._answer.suggestions:
             self._suggest_named(suggestion)
         self._ledger.write()
@@ -81,16 +81,9 @@ class Writer:
         """Leave something undone, and write down why."""
         self._ledger.note(Change.Action.SKIP, memory_id=memory_id, note=note)
 
-    def _find_named(self, alias: str | None) -> Fact | None:
-        """Return the fact that an alias stands for so far, be it closed by now."""
-        own = own_index(alias)
-        if own is not None:
-            return self._result.get(own)
-        return self._snapshot.facts_by_alias.get(alias or "")
-
     def _suggest_named(self, suggestion: engines.Suggestion) -> None:
         """Take up what the engine suggests, if the facts that it names are there."""
-        old, new = self._find_named(suggestion.old), self._find_named(suggestion.new)
+        old, new = self._named.get(suggestion.old), self._named.get(suggestion.new or "")
         if old is None or old == new or (new is None and suggestion.new is not None):
             self._skip(NO_PAIR, old.id if old else None)
             return
@@ -102,7 +95,9 @@ class Writer:
         """Leave facts to curators; `valid_until` is for an old one with nothing new."""
         self._suggested.append(Suggestion(kind=kind, reason=reason, **columns))
 
-    def _apply(self, proposal: Proposal, named: Fact | None, position: int) -> Fact | None:
+    def _apply(self, proposal: Proposal, position: int) -> Fact | None:
+        """Write a proposal; return the fact that it opened or confirmed."""
+        named = self._named.get(proposal.alias or "")
         target = None if named is None or named.id in self._closed else named
         astray = "unknown_alias" if named is None else "closed"
         objection = find_objection(proposal, target, self._sources, astray=astray)
@@ -173,16 +168,8 @@ class Writer:
             self._skip(CAP)
         return self._openings_left >= 0
 
-    def _open(
-        self, new: services.NewFact, position: int, *, replaces: Fact | None = None, note: str = ""
-    ) -> Fact | None:
-        """Open a fact; what says the same and waits for a curator need not wait any more."""
-        if replaces is None and not self._may_open():
-            return None
-        if replaces is not None:
-            opened = services.replace_fact(replaces, new, ledger=self._ledger, note=note)
-        else:
-            (opened,) = services.open_facts([new], ledger=self._ledger, note=note)
+    def _take_up(self, opened: Fact, position: int) -> Fact:
+        """Count a fact as active; what says the same need not wait for a curator any more."""
         self._active[opened.content_hash] = opened
         self._similar.add(opened, position)
         waiting = self._waiting.pop(opened.content_hash, None)
@@ -193,7 +180,7 @@ class Writer:
 
     def _may_invalidate(self, proposal: Proposal) -> bool:
         """Ending what this run opened itself is free; ending what was active is capped."""
-        if own_index(proposal.alias) is not None:
+        if proposal.alias not in self._snapshot.facts_by_alias:
             return True
         self._invalidations_left -= 1
         return self._invalidations_left >= 0
@@ -207,7 +194,8 @@ class Writer:
             return None
         self._close(target)
         if same is None:
-            return self._open(new, position, replaces=target)
+            opened = services.replace_fact(target, new, ledger=self._ledger)
+            return self._take_up(opened, position)
         services.reinforce_fact(same, new.support, self._ledger)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.row.valid_at)
         return same
@@ -221,11 +209,13 @@ class Writer:
         if same is None and self._skip_declared_wrong(new):
             return None
         if same is None:
-            opened = self._open(new, position, note=note)
-            if opened and reworded:
+            if not self._may_open():
+                return None
+            (opened,) = services.open_facts([new], ledger=self._ledger, note=note)
+            if reworded:
                 columns = {"old_fact": reworded, "new_fact": opened}
                 self._suggest(SuggestionKind.DUPLICATE, NEAR_WORDS, **columns)
-            return opened
+            return self._take_up(opened, position)
         if self._skip_echo(proposal, same, gains=same.fact):
             return None
         support = self._support_of(proposal, sentence=same.fact)
@@ -234,9 +224,7 @@ class Writer:
 
     def _skip_declared_wrong(self, new: services.NewFact) -> bool:
         """Leave a fact undone that was declared wrong, in these words or in like ones."""
-        if self._declared_wrong is None:
-            self._declared_wrong = queries.facts_declared_wrong(self._conversation)
-        wrong = find_declared_wrong(new, self._declared_wrong, ledger=self._ledger)
+        wrong = self._similar.find_declared_wrong(new)
         if wrong is not None:
             self._skip(DECLARED_WRONG, wrong.id)
         return wrong is not None
@@ -258,7 +246,7 @@ class Writer:
         `sentence` is that of the fact that gains the evidence.
         """
         episodes = self._snapshot.episodes
-        if proposal.episode is None or not 0 <= proposal.episode < len(episodes):
+        if proposal.episode is None:
             return [services.support_in(episode, ()) for episode in episodes]
         episode = episodes[proposal.episode]
         return [services.support_in(episode, self._sources.own_seqs(proposal, sentence=sentence))]

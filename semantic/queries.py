@@ -24,13 +24,9 @@ def content_hash(fact: str) -> str:
     return hashlib.sha256(folded.rstrip(".!。 ").encode()).hexdigest()
 
 
-def active_facts(
-    *, tenant: Tenant, fact_ids: Iterable[uuid.UUID], lock: bool = False
-) -> dict[uuid.UUID, Fact]:
-    """Return those of the facts that are still active, by id; locked in order of id if asked."""
-    active = Fact.objects.of(tenant).filter(id__in=list(fact_ids), invalid_at=None)
-    rows = active.select_for_update() if lock else active
-    return {fact.id: fact for fact in rows.order_by("id")}
+def active_facts(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
+    """Return those of the facts that are still active, in order of id."""
+    return facts_by_id(tenant=tenant, fact_ids=fact_ids).filter(invalid_at=None)
 
 
 def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
@@ -43,18 +39,10 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
-def active_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
-    """Return the active facts that say just one of these, by the hash of their sentence."""
-    same = active_in(conversation).filter(content_hash__in=set(map(content_hash, facts)))
-    return {fact.content_hash: fact for fact in same}
-
-
-def waiting_by_hash(conversation: Conversation, *, facts: Iterable[str]) -> dict[str, Fact]:
-    """Return the oldest fact pending review of each of these sentences, by its hash."""
-    waiting = facts_waiting(conversation.tenant).filter(
-        conversation=conversation, content_hash__in=set(map(content_hash, facts))
-    )
-    return {fact.content_hash: fact for fact in waiting.order_by("-id")}
+def facts_by_hash(rows: QuerySet[Fact], sentences: Iterable[str]) -> dict[str, Fact]:
+    """Return the oldest of some facts that says just one of these sentences, by its hash."""
+    same = rows.filter(content_hash__in=set(map(content_hash, sentences)))
+    return {fact.content_hash: fact for fact in same.order_by("-id")}
 
 
 def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
@@ -62,19 +50,8 @@ def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
     return Fact.objects.of(tenant).filter(invalidated_because=Fact.Because.WAITING)
 
 
-def facts_declared_wrong(conversation: Conversation) -> dict[uuid.UUID, Fact]:
-    """Return what people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
-    wrong = Fact.objects.within(conversation).filter(invalidated_because=Fact.Because.WRONG)
-    return {fact.id: fact for fact in wrong.order_by("id")}
-
-
-def count_active(conversation: Conversation) -> int:
-    """Return how many active facts there are. Uses index: semantic_fact_active."""
-    return active_in(conversation).count()
-
-
 def active_in(conversation: Conversation) -> QuerySet[Fact]:
-    """Return the active facts of a conversation, in no order."""
+    """Return the active facts of a conversation, in no order. Uses index: semantic_fact_active."""
     return Fact.objects.within(conversation).filter(invalid_at=None)
 
 

@@ -127,10 +127,5 @@ def evidence_values(row: Evidence, messages: Mapping[int, Message]) -> dict[str,
 
 def history_values(change: Change, fact: Fact) -> dict[str, Any]:
     """Return what a HistoryOutput reads of a step that touched a fact; its changeset is loaded."""
-    pair = parse_states(change.states.get(str(fact.id), (None, None)))
-    return vars(change) | {"changeset": change.changeset, **pair}
-
-
-def parse_states(pair: Sequence[Any]) -> dict[str, states.State | None]:
-    """Return what a step stores of a fact, before and after it."""
-    return {"before": states.from_json(pair[0]), "after": states.from_json(pair[1])}
+    before, after = change.states.get(str(fact.id), (None, None))
+    return vars(change) | {"changeset": change.changeset, "before": before, "after": after}

@@ -137,7 +137,7 @@ def revert_changeset(
 
 def find_revert(changeset: Changeset) -> Changeset | None:
     """Return the changeset that has undone this one and is not undone itself, or None."""
-    return Reverts(changeset).find_revert(changeset)
+    return Reverts(changeset).find_revert()
 
 
 def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
@@ -147,60 +147,40 @@ def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
 def _make_plan(changeset: Changeset) -> Plan:
     tenant = changeset.tenant
     reverts = Reverts(changeset)
-    planner = _Planner(changeset, reverts)
-    touched = effects.facts_touched(tenant=tenant, changeset_ids={changeset.id, planner.root})
+    touched = effects.facts_touched(tenant=tenant, changeset_ids={changeset.id, reverts.root})
     pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
-    drafts = [planner.plan(pasts[fact_id]) for fact_id in reversed(touched) if fact_id in pasts]
-    steps = _find_held_anew(changeset, [step for step in drafts if step is not None])
-    ids = {changeset_id for several in planner.later.values() for changeset_id in several}
-    known = Changeset.objects.of(tenant).in_bulk(ids)
-    later = {
-        fact_id: tuple(map(known.__getitem__, several))
-        for fact_id, several in planner.later.items()
-    }
+    planned = (_plan_step(pasts[fact_id], reverts) for fact_id in touched[::-1] if fact_id in pasts)
     return Plan(
         changeset=changeset,
-        steps=tuple(replace(step, later=later.get(step.fact.id, ())) for step in steps),
-        reverted_by=reverts.find_revert(changeset),
-        undone=planner.after,
+        steps=_find_held_anew(changeset, [step for step in planned if step is not None]),
+        reverted_by=reverts.find_revert(),
+        undone=reverts.after,
         erased=tuple(fact_id for fact_id in touched if fact_id not in pasts),
     )
 
 
-class _Planner:
-    """Knows what is out of effect now and after a revert, and compares the two for a fact."""
-
-    def __init__(self, changeset: Changeset, reverts: Reverts) -> None:
-        self.root = reverts.find_root(changeset.id)
-        self.now = reverts.find_undone()
-        self.after = reverts.find_undone(also=changeset.id)
-        self.later: dict[uuid.UUID, list[uuid.UUID]] = {}
-        """By fact, the changesets that are in the way."""
-
-    def plan(self, past: Past) -> Step | None:
-        """Return what becomes of a fact; None: nothing. Whether it is held anew is not checked."""
-        fact, current = past.fact, states.read_state(past.fact)
-        planned = past.state_without(self.after)
-        is_undone = self.root in self.after
-        is_touched = any(effect.changeset_id == self.root for effect in past.effects)
-        later = past.changed_after(self.root, undone=self.now) if is_touched else []
-        expected = past.state_without(self.now)
-        if later and (is_undone or not planned.is_like(expected)):
-            self.later[fact.id] = later
-            return Step(fact, Verdict.CHANGED, current)
-        if planned.is_like(current):
-            supports = current.is_active and self.root in past.supporters
-            verdict = Verdict.KEEP if is_undone else Verdict.SUPPORT
-            return Step(fact, verdict, current) if supports and self.now != self.after else None
-        if planned.is_active != current.is_active and not current.is_like(expected):
-            return Step(fact, Verdict.CHANGED, current)  # erased, or changed by what left no trace
-        if planned.is_active:
-            return Step(fact, Verdict.REOPEN, planned)
-        verdict = Verdict.CLOSE if current.is_active else Verdict.STAY_CLOSED
-        return Step(fact, verdict, planned, note=REVERTED if is_touched else UNSUPPORTED)
+def _plan_step(past: Past, reverts: Reverts) -> Step | None:
+    """Return what becomes of a fact; None: nothing. Whether it is held anew is not checked."""
+    fact, current = past.fact, states.read_state(past.fact)
+    planned, expected = past.state_without(reverts.after), past.state_without(reverts.now)
+    is_undone = reverts.root in reverts.after
+    is_touched = any(effect.changeset.id == reverts.root for effect in past.effects)
+    later = past.changed_after(reverts.root, undone=reverts.now) if is_touched else ()
+    if later and (is_undone or not planned.is_like(expected)):
+        return Step(fact, Verdict.CHANGED, current, later)
+    if planned.is_like(current):
+        supports = current.is_active and reverts.root in past.supporters
+        verdict = Verdict.KEEP if is_undone else Verdict.SUPPORT
+        return Step(fact, verdict, current) if supports and reverts.now != reverts.after else None
+    if planned.is_active != current.is_active and not current.is_like(expected):
+        return Step(fact, Verdict.CHANGED, current)  # erased, or changed by what left no trace
+    if planned.is_active:
+        return Step(fact, Verdict.REOPEN, planned)
+    verdict = Verdict.CLOSE if current.is_active else Verdict.STAY_CLOSED
+    return Step(fact, verdict, planned, note=REVERTED if is_touched else UNSUPPORTED)
 
 
-def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
+def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Mark what cannot be restored, since another fact says the same and is not closed here."""
     closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
     hashes = [step.fact.content_hash for step in steps if step.verdict is Verdict.REOPEN]
@@ -211,13 +191,12 @@ def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> list[Step]:
     checked = []
     for step in steps:
         if step.verdict is Verdict.REOPEN:
-            content_hash = step.fact.content_hash
-            if content_hash in active_hashes:
+            if step.fact.content_hash in active_hashes:
                 current = states.read_state(step.fact)
                 step = replace(step, verdict=Verdict.HELD_ANEW, state=current)
-            active_hashes.add(content_hash)
+            active_hashes.add(step.fact.content_hash)
         checked.append(step)
-    return checked
+    return tuple(checked)
 
 
 def _write(plan: Plan, ledger: Ledger) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from episodic import queries as episodic_queries
 from episodic import withholding as episodic
@@ -94,22 +94,6 @@ def roll_back(withholding: Withholding) -> None:
     _work(withholding, job.id, left)
 
 
-def withhold_messages(
-    *, act: Act, conversation: Conversation, message_ids: Sequence[uuid.UUID]
-) -> Withholding:
-    """Quarantine some messages of a conversation; their episodes are made anew without them."""
-    withholding = Withholding(
-        tenant=act.tenant,
-        since=conversation.created_at,
-        conversation=conversation,
-        message_ids=list(message_ids),
-        actor=act.actor,
-        reason=act.reason,
-    )
-    roll_back(withholding)
-    return withholding
-
-
 def _check(source: Withholding) -> None:
     """Raise Problem unless an unsaved row names a source and a reason; set its time to now."""
     episodic.check_source(source)
@@ -148,17 +132,17 @@ def run_rollback(claim: Claim) -> None:
         LeaseLost: somebody else does the same; what was done here before is done.
     """
     until = time.monotonic() + settings.FLUSH_AT_MOST_S
-    tenant = claim.tenant
-    while left := _find_left(tenant, claim.scope):
+    rows = Withholding.objects.of(claim.tenant).filter(id=claim.scope)
+    while left := _find_left(rows):
         for conversation_id in left:
             with claims.commit(claim, finish=False):
-                _take(tenant, claim.scope, conversation_id)
+                _take(claim.tenant, rows, conversation_id)
             if time.monotonic() >= until:
                 claims.hand_back(claim)
                 wake(claim.job_id)
                 return
     with claims.commit(claim):
-        withholding = _lock(tenant, claim.scope)
+        withholding = rows.select_for_update().first()
         # Somebody may just have lifted it: their job does that.
         if withholding is not None and not episodic.conversations_left(withholding, at_most=1):
             withholding.done_at = episodic_queries.database_now()
@@ -171,20 +155,15 @@ def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]
         withholding.refresh_from_db()
 
 
-def _lock(tenant: Tenant, withholding_id: uuid.UUID) -> Withholding | None:
-    rows = Withholding.objects.of(tenant).filter(id=withholding_id)
-    return rows.select_for_update().first()
-
-
-def _find_left(tenant: Tenant, withholding_id: uuid.UUID) -> list[uuid.UUID]:
-    withholding = Withholding.objects.of(tenant).filter(id=withholding_id).first()
+def _find_left(rows: QuerySet[Withholding]) -> list[uuid.UUID]:
+    withholding = rows.first()
     return episodic.conversations_left(withholding, at_most=LISTED_AT_ONCE) if withholding else []
 
 
-def _take(tenant: Tenant, withholding_id: uuid.UUID, conversation_id: uuid.UUID) -> None:
+def _take(tenant: Tenant, rows: QuerySet[Withholding], conversation_id: uuid.UUID) -> None:
     """Do one conversation, whichever of the two is wanted by now."""
     conversation = episodic_queries.lock_conversation(tenant, conversation_id)
-    withholding = _lock(tenant, withholding_id)
+    withholding = rows.select_for_update().first()
     if withholding is None:
         return
     if withholding.lifted_at is not None:

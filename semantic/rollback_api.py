@@ -33,15 +33,8 @@ class RollbackInput(Reasoned):
 class CountsOutput(fields.Output):
     """The figures of a rollback."""
 
-    conversations = serializers.IntegerField()
-    messages = serializers.IntegerField()
-    episodes = serializers.IntegerField()
-    returned = serializers.IntegerField()
-    runs = serializers.IntegerField()
-    closed = serializers.IntegerField()
-    reopened = serializers.IntegerField()
-    redrawn = serializers.IntegerField()
-    left = serializers.IntegerField()
+    def get_fields(self) -> dict[str, Any]:
+        return {name: serializers.IntegerField() for name in rollback.FIGURES}
 
     def to_representation(self, made: dict[str, int]) -> dict[str, Any]:
         return super().to_representation(Counter(made))
@@ -103,18 +96,16 @@ class Rollbacks(Curating):
 
     def _make_row(self, body: dict[str, Any]) -> Withholding:
         tenant = self.tenant()
-        ids = {"key_id": None, "conversation_id": None, **body}
-        keys, homes = APIKey.objects.of(tenant), Conversation.objects.of(tenant)
-        key = keys.filter(id=ids["key_id"]).first()
-        conversation = homes.filter(external_id=ids["conversation_id"]).first()
-        ends = {"key_id": key, "conversation_id": conversation}
-        missing = [name for name, row in ends.items() if name in body and row is None]
+        key_id, home_id = body.pop("key_id", None), body.pop("conversation_id", None)
+        key = APIKey.objects.of(tenant).filter(id=key_id).first()
+        home = Conversation.objects.of(tenant).filter(external_id=home_id).first()
+        named = {"key_id": (key_id, key), "conversation_id": (home_id, home)}
+        missing = [name for name, (asked, row) in named.items() if asked and row is None]
         if missing:
             message = "There is no such source."
             raise NotFound(message, fields={name: [message] for name in missing})
-        own = {name: value for name, value in body.items() if name not in ends}
-        own |= {"posted_by": key, "conversation": conversation}
-        return Withholding(tenant=tenant, actor=self.actor(), **own)
+        own = {"actor": self.actor(), "posted_by": key, "conversation": home}
+        return Withholding(tenant=tenant, **own, **body)
 
 
 class OneRollback(Curating):

@@ -56,8 +56,8 @@ class Ledger:
     now: datetime
     first_position: int = 0
     changes: list[Change] = field(default_factory=list)
-    drafts: dict[Fact, NewFact] = field(default_factory=dict)
-    """Facts that were opened; `write` inserts them."""
+    drafts: dict[Fact, Vectors | None] = field(default_factory=dict)
+    """Facts that were opened, with their vectors; `write` inserts them."""
     evidence: list[Evidence] = field(default_factory=list)
     """Rows that `write` inserts."""
 
@@ -68,16 +68,13 @@ class Ledger:
         other_memory_id: uuid.UUID | None = None,
         *,
         note: str = "",
-        states: Mapping[uuid.UUID, Pair] | None = None,
+        states: Mapping[uuid.UUID, Pair] = {},
     ) -> None:
         """Write one step down; `close` stores them all."""
         change = Change(tenant=self.conversation.tenant, changeset=self.changeset, action=action)
         change.position = self.first_position + len(self.changes)
         change.memory_id, change.other_memory_id, change.note = memory_id, other_memory_id, note
-        change.states = {
-            str(fact_id): [to_json(state) for state in pair]
-            for fact_id, pair in (states or {}).items()
-        }
+        change.states = {str(fact_id): [*map(to_json, pair)] for fact_id, pair in states.items()}
         self.changes.append(change)
 
     def write(self) -> None:
@@ -88,8 +85,7 @@ class Ledger:
                 Memory(id=fact.id, tenant=tenant, kind=MemoryKind.FACT) for fact in drafts
             )
             Fact.objects.bulk_create(drafts)
-            vectors = [new.vector for new in drafts.values()]
-            index_facts(list(drafts), vectors, conversation=self.conversation)
+            index_facts(drafts, conversation=self.conversation)
         Evidence.objects.bulk_create(self.evidence, ignore_conflicts=True)
         self.drafts, self.evidence = {}, []
 
@@ -164,14 +160,12 @@ def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
     fact.tenant, fact.conversation = home.tenant, home
     fact.content_hash = queries.content_hash(fact.fact)
     fact.changeset, fact.created_at = ledger.changeset, ledger.now
-    ledger.drafts[fact] = new
+    ledger.drafts[fact] = new.vector
     _add_evidence(fact, new.support, ledger=ledger)
     return fact
 
 
-def index_facts(
-    facts: Sequence[Fact], vectors: Sequence[Vectors | None], *, conversation: Conversation
-) -> None:
+def index_facts(facts: Mapping[Fact, Vectors | None], *, conversation: Conversation) -> None:
     """Make new facts of a conversation findable; a job makes the vectors that are None."""
     index.add_entries(
         tenant=conversation.tenant,
@@ -187,7 +181,7 @@ def index_facts(
                 valid_until=fact.valid_until,
                 category=fact.category,
             )
-            for fact, vector in zip(facts, vectors, strict=True)
+            for fact, vector in facts.items()
         ],
     )
 

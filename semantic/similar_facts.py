@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
 from semantic.models import Fact
-from semantic.services import Ledger, NewFact
+from semantic.services import NewFact
 
 CANDIDATE_LIMIT = 5
 
@@ -21,7 +22,7 @@ class SimilarFacts:
     """What is active in a conversation and near to facts that a run proposes, by their vectors."""
 
     def __init__(self, conversation: Conversation, vectors: Vectors) -> None:
-        tenant = conversation.tenant
+        self._conversation, tenant = conversation, conversation.tenant
         self._near = index.nearest_to_each(
             vectors,
             tenant=tenant,
@@ -30,16 +31,15 @@ class SimilarFacts:
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
         ids = {neighbour.memory_id for near in self._near for neighbour in near}
-        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids) if ids else {}
-        self._opened: list[uuid.UUID] = []
+        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids).in_bulk()
+        self._opened: dict[uuid.UUID, int] = {}
+        """The facts of this run, each with the position of its proposal."""
         self._vectors = vectors.astype(np.float16).astype(np.float32)  # as they are stored
-        self._positions: list[int] = []
 
     def add(self, fact: Fact, position: int) -> None:
         """Take up what was opened, with the vector of a proposal."""
         self._facts[fact.id] = fact
-        self._opened.append(fact.id)
-        self._positions.append(position)
+        self._opened[fact.id] = position
 
     def drop(self, fact: Fact) -> None:
         """Leave out what was retired."""
@@ -50,7 +50,7 @@ class SimilarFacts:
 
         `position` is that of the proposal. What only seems to is for a person to merge.
         """
-        cosines = self._vectors[self._positions] @ self._vectors[position]
+        cosines = self._vectors[list(self._opened.values())] @ self._vectors[position]
         near = [*self._near[position], *map(Neighbour, self._opened, cosines.tolist())]
         near = [row for row in near if row.cosine >= MERGE_COSINE and row.memory_id in self._facts]
         near = sorted(near, key=lambda row: (-row.cosine, row.memory_id))[:CANDIDATE_LIMIT]
@@ -58,24 +58,27 @@ class SimilarFacts:
         doubtful = None if same else _find_first(new, near, self._facts, says_so=is_near_duplicate)
         return same, doubtful
 
+    def find_declared_wrong(self, new: NewFact) -> Fact | None:
+        """Return which of the facts that were declared wrong says the same, or None."""
+        wrong = self._declared_wrong
+        content_hash = queries.content_hash(new.row.fact)
+        same = next((fact for fact in wrong.values() if fact.content_hash == content_hash), None)
+        if same is not None or new.vector is None:
+            return same
+        near = index.nearest(
+            memory__in=list(wrong),
+            tenant=self._conversation.tenant,
+            vector=new.vector,
+            at_most=CANDIDATE_LIMIT,
+        )
+        return _find_first(new, near, wrong, says_so=is_same_fact)
 
-def find_declared_wrong(
-    new: NewFact, wrong: Mapping[uuid.UUID, Fact], *, ledger: Ledger
-) -> Fact | None:
-    """Return which of the facts that were declared wrong says the same, or None."""
-    if not wrong:
-        return None
-    content_hash = queries.content_hash(new.row.fact)
-    same = next((fact for fact in wrong.values() if fact.content_hash == content_hash), None)
-    if same is not None or new.vector is None:
-        return same
-    near = index.nearest(
-        memory__in=list(wrong),
-        tenant=ledger.conversation.tenant,
-        vector=new.vector,
-        at_most=CANDIDATE_LIMIT,
-    )
-    return _find_first(new, near, wrong, says_so=is_same_fact)
+    @cached_property
+    def _declared_wrong(self) -> dict[uuid.UUID, Fact]:
+        """What people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
+        facts = Fact.objects.within(self._conversation)
+        wrong = facts.filter(invalidated_because=Fact.Because.WRONG)
+        return {fact.id: fact for fact in wrong.order_by("id")}
 
 
 def _find_first(
@@ -87,13 +90,8 @@ def _find_first(
 ) -> Fact | None:
     """Return the nearest of the facts that a rule takes for the new one."""
     for neighbour in near:
-        fact = facts.get(neighbour.memory_id)
-        if fact is not None and says_so(
-            fact.fact,
-            new.row.fact,
-            category_a=fact.category,
-            category_b=new.row.category,
-            cosine=neighbour.cosine,
-        ):
+        fact = facts[neighbour.memory_id]
+        categories = {"category_a": fact.category, "category_b": new.row.category}
+        if says_so(fact.fact, new.row.fact, cosine=neighbour.cosine, **categories):
             return fact
     return None

@@ -66,7 +66,9 @@ def read_snapshot(
     quoted: list[uuid.UUID] = []
     for episode in episodes:
         lines, cut_ids = _cut_all_quotes(episodic_queries.to_lines(messages[episode.id]), answers)
-        texts.append(_make_text(episode, lines, answers))
+        seqs = range(episode.first_seq, episode.last_seq + 1)
+        served = tuple(item for item in answers.served if not item.seqs.isdisjoint(seqs))
+        texts.append(EpisodeText(episode.title, episode.summary, tuple(lines), served))
         quoted += cut_ids
     talk = [line.content for text in texts for line in text.lines]
     facts = find_related(conversation, episode_ids=episode_ids, talk=talk, at_most=known_at_most)
@@ -93,16 +95,6 @@ def _cut_all_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line]
         if not cut_ids or any(letter.isalnum() for letter in rest):
             remaining.append(replace(line, content=rest))
     return remaining, quoted
-
-
-def _make_text(episode: Episode, lines: Sequence[Line], answers: Answers) -> EpisodeText:
-    seqs = range(episode.first_seq, episode.last_seq + 1)
-    return EpisodeText(
-        title=episode.title,
-        summary=episode.summary,
-        lines=tuple(lines),
-        served=tuple(item for item in answers.served if not item.seqs.isdisjoint(seqs)),
-    )
 
 
 NEAREST_FIRST = 20

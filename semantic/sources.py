@@ -14,6 +14,7 @@ class Sources:
 
     def __init__(self, texts: Sequence[EpisodeText], *, quotes: bool) -> None:
         self._texts = texts
+        self._lines = [line for text in texts for line in text.lines]
         self._quotes = quotes
         self._echoes = Echoes(item for text in texts for item in text.served)
 
@@ -30,7 +31,7 @@ class Sources:
         named = self._named(proposal)
         if not named or any(line.role != Role.USER for line in named):
             return False
-        others = [line for line in self._lines() if line.role != Role.USER]
+        others = [line for line in self._lines if line.role != Role.USER]
         users = _count_said(proposal.fact, named)
         return self.is_vouched_for(proposal) and _most_said(proposal.fact, others) <= 2 * users
 
@@ -39,7 +40,7 @@ class Sources:
 
         A tool may say it in another language, or so that nobody sees it.
         """
-        if not any(line.role in {Role.TOOL, Role.SYSTEM} for line in self._lines()):
+        if not any(line.role in {Role.TOOL, Role.SYSTEM} for line in self._lines):
             return True
         return _count_said(proposal.fact, filter(_is_person, self._named(proposal))) > 0
 
@@ -49,13 +50,9 @@ class Sources:
         Where a tool is named, too, people must have said as much at least.
         """
         named = self._named(proposal)
-        tools = _most_said(
-            proposal.fact, [line for line in self._lines() if line.role == Role.TOOL]
-        )
-        people = _count_said(proposal.fact, filter(_is_person, named or self._lines()))
-        if any(line.role == Role.TOOL for line in named):
-            return not people or tools > people
-        return tools > people
+        tools = _most_said(proposal.fact, [row for row in self._lines if row.role == Role.TOOL])
+        people = _count_said(proposal.fact, filter(_is_person, named or self._lines))
+        return tools > people or (not people and any(line.role == Role.TOOL for line in named))
 
     def find_echo(self, proposal: Proposal, *, sentence: str = "") -> Served | None:
         """Return what was served, if nobody but an echo of it says what `proposal` says.
@@ -79,11 +76,8 @@ class Sources:
         echoed = {line.seq for line in self._named(proposal) if self._find_origin(sentences, line)}
         return tuple(seq for seq in proposal.seqs if seq not in echoed)
 
-    def _lines(self) -> list[Line]:
-        return [line for text in self._texts for line in text.lines]
-
     def _named(self, proposal: Proposal) -> list[Line]:
-        if proposal.episode is None or not 0 <= proposal.episode < len(self._texts):
+        if proposal.episode is None:
             return []
         lines = self._texts[proposal.episode].lines
         return [line for line in lines if line.seq in proposal.seqs]
@@ -91,15 +85,10 @@ class Sources:
     def _speaking(self, proposal: Proposal, sentences: Sequence[str]) -> list[Line]:
         """Return the lines that share a word with `sentences`, for who names no message."""
         index = proposal.episode
-        texts = self._texts if index is None else self._texts[index : index + 1]
+        lines = self._lines if index is None else self._texts[index].lines
         words = {word for each in sentences for word in content_words(each)}
         words -= {name for each in sentences for name in read_roles(each)[:1]}
-        return [
-            line
-            for text in texts
-            for line in text.lines
-            if words.intersection(content_words(line.content))
-        ]
+        return [line for line in lines if words.intersection(content_words(line.content))]
 
     def _find_origin(self, sentences: Sequence[str], line: Line) -> Served | None:
         origins = (self._echoes.find_origin(sentence, line=line) for sentence in sentences)

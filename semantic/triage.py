@@ -53,9 +53,7 @@ def set_triage(tenant: Tenant, fact_id: UUID, *, actor: str, **values: Any) -> T
 
 def is_set_aside(row: Triage | None, *, now: datetime) -> bool:
     """Return whether a fact is not to be shown in the queue now."""
-    if row is None:
-        return False
-    return row.is_kept or bool(row.snoozed_until and row.snoozed_until > now)
+    return bool(row and (row.is_kept or (row.snoozed_until and row.snoozed_until > now)))
 
 
 def measure_rules(tenant: Tenant) -> Rates:

@@ -24,7 +24,7 @@ from retrieval.replay import replay
 from retrieval.request import read_request
 from semantic import marking
 from semantic.contradictions import Claim
-from semantic.correction_marks import list_marks
+from semantic.correction_marks import facts_behind, list_marks
 from semantic.curation import Act
 from semantic.models import CorrectionMark, Fact
 
@@ -53,7 +53,7 @@ def read_marks(fact: Fact, reader: Reader) -> list[Any]:
 
     Each has a `link` to its place, and as `text` what that says, as the person may see it.
     """
-    marks: list[Any] = list_marks(marking.facts_behind(fact))[:SHOWN_AT_MOST]
+    marks: list[Any] = list_marks(fact)[:SHOWN_AT_MOST]
     texts = _read_texts(fact, marks, reader)
     for mark in marks:
         page = {**MEMORY_PAGES, Place.MESSAGE: "episodic_message"}[mark.place]
@@ -85,7 +85,7 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
     chosen = [mark for mark in request.POST.getlist("mark") if mark]
 
     def act() -> HttpResponse:
-        marks = {str(mark.id): mark.id for mark in list_marks(marking.facts_behind(fact))}
+        marks = {str(mark.id): mark.id for mark in list_marks(fact)}
         decision: str = form.cleaned_data["decision"]
         marking.decide(
             act=Act(fact.tenant, request.user.get_username(), form.cleaned_data["reason"]),
@@ -117,7 +117,7 @@ def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
     """Show the newest questions that what a fact replaced was served for, else the fact."""
     fact = get_row(Fact, fact_id, "conversation")
     reader = Reader(request.user)
-    facts = marking.facts_behind(fact)
+    facts = facts_behind(fact)
     old = facts[0]
     claim = Claim(old.fact, "" if old.id == fact.id else fact.fact)
     retired = [row for row in facts if row.invalid_at is not None]

@@ -214,6 +214,6 @@ def read_near(fact: Fact) -> list[tuple[Fact, float]]:
             at_most=NEAR_AT_MOST,
         )
     others = {row.memory_id: row.cosine for row in near if row.memory_id != fact.id}
-    active = queries.active_facts(tenant=fact.tenant, fact_ids=others)
+    active = queries.active_facts(tenant=fact.tenant, fact_ids=others).in_bulk()
     similar = [(active[fact_id], cosine) for fact_id, cosine in others.items() if fact_id in active]
     return similar[: NEAR_AT_MOST - 1]

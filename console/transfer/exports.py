@@ -159,7 +159,8 @@ def _put_original_ids(tenant: Tenant, chunk: list[Record]) -> None:
     ids = {row[name] for row in chunk for name in names if row.get(name)}
     evidence = [entry for row in chunk for entry in row.get("evidence", [])]
     ids |= {uuid.UUID(entry["episode"]) for entry in evidence}
-    originals = fact_imports.find_sources(tenant=tenant, row_ids=ids, source=export_tables.MEMORY)
+    steps = fact_imports.find_imported(tenant, export_tables.MEMORY).filter(memory_id__in=ids)
+    originals = dict(steps.values_list("memory_id", "other_memory_id"))
     for row in chunk:
         row.update({name: originals.get(row[name], row[name]) for name in names if row.get(name)})
     for entry in evidence:

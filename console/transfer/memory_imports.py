@@ -26,6 +26,7 @@ from episodic import services as episodic
 from episodic.models import Conversation, Episode, Message
 from indexing import services as index
 from indexing.models import Memory, MemoryKind, SearchUnit
+from memoryproject.ai.embeddings import Vectors
 from memoryproject.database.batches import in_batches
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
@@ -253,9 +254,8 @@ class MemoryImport(FileImport):
     def _index_facts(self, facts: list[Fact]) -> None:
         facts.sort(key=lambda fact: fact.conversation_id)
         for _, some in groupby(facts, key=lambda fact: fact.conversation_id):
-            of_home = list(some)
-            home = of_home[0].conversation
-            semantic.index_facts(of_home, [None] * len(of_home), conversation=home)
+            of_home: dict[Fact, Vectors | None] = dict.fromkeys(some)
+            semantic.index_facts(of_home, conversation=next(iter(of_home)).conversation)
         marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in facts if fact.invalid_at]
         index.mark_memories(tenant=self.tenant, marks=marks)
 
@@ -270,7 +270,7 @@ class MemoryImport(FileImport):
                 if fact_id in facts:
                     facts[fact_id].superseded_by_id = ids.get(uuid.UUID(newer))
             Fact.objects.of(self.tenant).bulk_update(facts.values(), ["superseded_by"])
-        brought = fact_imports.rows_of(tenant=self.tenant, source=MEMORY)
+        brought = fact_imports.find_imported(self.tenant, MEMORY).values("memory_id")
         units = SearchUnit.objects.of(self.tenant).filter(memory=OuterRef("id"))
         episodes = Episode.objects.of(self.tenant).filter(~Exists(units), id__in=brought)
         missing = episodes.order_by("conversation_id", "id").values_list("id", flat=True)

@@ -251,7 +251,7 @@ class ConversationState(ReadView):
                 "messages": progress.messages,
                 "pending": progress.pending,
                 "episodes": episodic_queries.episodes_of(conversation).count(),
-                "facts": semantic_queries.count_active(conversation),
+                "facts": semantic_queries.active_in(conversation).count(),
                 "open_jobs": open_jobs.count(),
                 "set_aside": episodic_queries.count_set_aside(conversation),
                 "waits_for": sorted(set(open_jobs.values_list("error_class", flat=True)) - {""}),

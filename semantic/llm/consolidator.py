@@ -83,14 +83,10 @@ def read_reply(
 ) -> Iterator[engines.Proposal]:
     """Yield the changes in the domain's terms; aliases are passed on as the model gave them."""
     facts = {fact.alias: fact for fact in known}
-    for update in reply.update:
-        yield _propose(engines.Action.UPDATE, update, facts.get(update.ref), episodes)
-    for over in reply.invalidate:
-        yield _propose(engines.Action.INVALIDATE, over, facts.get(over.ref), episodes)
-    for same in reply.reinforce:
-        yield _propose(engines.Action.REINFORCE, same, facts.get(same.ref), episodes)
-    for new in reply.new:
-        yield _propose(engines.Action.NEW, new, None, episodes)
+    for kind, rows in reply:
+        for row in rows:
+            named = facts.get(getattr(row, "ref", ""))
+            yield _propose(engines.Action(kind), row, named, episodes)
 
 
 def _propose(
@@ -102,31 +98,27 @@ def _propose(
     """Return a change: one that states a fact, or points at a known one, whose sentence stays."""
     index, lines = _find_source(row.msgs, episodes)
     category = engines.Category(known.category) if known else engines.Category.EXPERIENCE
-    said_at = min((line.at for line in lines), default=None)
-    proposal = engines.Proposal(
+    fact = known.fact if known else ""
+    keywords: tuple[str, ...] = ()
+    since, until = min((line.at for line in lines), default=None), None
+    if isinstance(row, replies.InvalidateReply):
+        since = _read_day(row.until) or since
+    elif not isinstance(row, replies.ReinforceReply):
+        source = lines or [line for episode in episodes for line in episode.lines]
+        fact = " ".join(check_dates(drop_unseen(row.text), lines=source).split())
+        speaker = next((line.name for line in source if line.name and line.name in fact), "")
+        keywords = pick_keywords(fact, speaker=speaker)
+        first, _, last = row.when.partition("/")
+        since, until = _read_day(first) or since, _read_day(last)
+    return engines.Proposal(
         action=action,
         alias=_guard_alias(getattr(row, "ref", None)),
         category=row.cat if isinstance(row, replies.NewReply) else category,
-        fact=known.fact if known else "",
-        keywords=(),
-        valid_at=said_at,
+        fact=fact,
+        keywords=keywords,
+        valid_at=since,
         episode=index,
         seqs=tuple(line.seq for line in lines),
-    )
-    if isinstance(row, replies.InvalidateReply):
-        return replace(proposal, valid_at=_read_day(row.until) or said_at)
-    if isinstance(row, replies.ReinforceReply):
-        return proposal
-    source = lines or [line for episode in episodes for line in episode.lines]
-    fact = " ".join(check_dates(drop_unseen(row.text), lines=source).split())
-    speaker = next((line.name for line in source if line.name and line.name in fact), "")
-    first, _, last = row.when.partition("/")
-    since, until = _read_day(first) or said_at, _read_day(last)
-    return replace(
-        proposal,
-        fact=fact,
-        keywords=pick_keywords(fact, speaker=speaker),
-        valid_at=since,
         valid_until=until if since and until and until > since else None,
     )
 

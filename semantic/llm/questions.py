@@ -6,6 +6,8 @@ left out, it only stands on several lines under the same number.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TypedDict
 
 from memoryproject.ai.local_model import count_prompt_tokens
@@ -53,12 +55,11 @@ def compose_questions(
     rows = _show_rows(episodes, room=remaining)
     for group in _group(rows, headers, room=remaining, lines_at_most=lines_at_most):
         material = ["Facts held:", *shown]
-        for place, row in enumerate(group):
-            if place == 0 or group[place - 1].episode != row.episode:
-                going_on = " (continued)" if row.episode in seen else ""
-                material += ["", f"E{row.episode}{going_on}: {headers[row.episode - 1]}"]
-                seen.add(row.episode)
-            material += [row.text] if row.text else []
+        for episode, shown_rows in groupby(group, key=attrgetter("episode")):
+            going_on = " (continued)" if episode in seen else ""
+            material += ["", f"E{episode}{going_on}: {headers[episode - 1]}"]
+            material += filter(None, (row.text for row in shown_rows))
+            seen.add(episode)
         yield Question(material="\n".join(material), lines=len(group), left_out=left_out)
 
 

@@ -70,7 +70,7 @@ class InvalidateReply(Reply):
 
 
 class ConsolidationReply(Lists):
-    """Everything that should change, in the order in which it is done."""
+    """Everything that should change by `Action`, in the order in which it is done."""
 
     update: Rows[UpdateReply] = []
     invalidate: Rows[InvalidateReply] = []

@@ -1,7 +1,5 @@
 """Tables of facts, their evidence, and changesets with their changes."""
 
-from datetime import datetime
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
@@ -103,8 +101,6 @@ class Fact(Correctable, TenantModel):
     )
     invalidated_because = models.CharField(max_length=16, choices=Because.choices, blank=True)
     superseded_by = TenantForeignKey("self", null=True)
-    corrected_at: datetime | None = None
-    """When a person put it in the place of a wrong one; set by who reads."""
 
     class Meta(TenantModel.Meta):
         permissions = [("curate_fact", "Can correct, invalidate, restore and revert")]

@@ -44,19 +44,11 @@ def compare(new: Claim, old: Claim) -> Relation:
         return Relation.REPLACES if same or not new.value else Relation.UNRELATED
     if same and new.slot == old.slot:
         return Relation.SAME
-    if both_work:
-        return _compare_work(new, old)
+    if both_work and (new.slot not in {"job", old.slot} or (same and new.changes)):
+        return Relation.UNRELATED
     if new.slot in ALWAYS_ONE:
         return _compare_single(new, old)
     if new.slot == "plan" and not _kinds_of_time(new) & _kinds_of_time(old):
-        return Relation.UNRELATED
-    return Relation.REPLACES if new.changes else Relation.CONFLICTS
-
-
-def _compare_work(new: Claim, old: Claim) -> Relation:
-    if new.slot == "job" and new.changes:
-        return Relation.UNRELATED if _agree(new.value, old.value) else Relation.REPLACES
-    if new.slot not in {"job", old.slot}:
         return Relation.UNRELATED
     return Relation.REPLACES if new.changes else Relation.CONFLICTS
 
@@ -121,17 +113,14 @@ def ends_activity(new: Reading, old: Reading) -> bool:
     if old.is_past or old.ending or old.person != new.person:
         return False
     about = old.about or new.person
-    stopped = [
-        claim.key
-        for claim in new.claims
-        if claim.slot == "does" and claim.key and claim.person == about
-    ]
-    quit_jobs = [
-        claim.value for claim in new.claims if claim.slot == "job" and claim.ends and claim.value
-    ]
-    return any(_is_named(key, clause) for clause in old.clauses for key in stopped) or any(
-        _is_at(old.text, value) for value in quit_jobs
-    )
+    for claim in new.claims:
+        is_stopped = claim.slot == "does" and claim.key and claim.person == about
+        if is_stopped and any(_is_named(claim.key, clause) for clause in old.clauses):
+            return True
+        has_quit = claim.slot == "job" and claim.ends and claim.value
+        if has_quit and _is_at(old.text, claim.value):
+            return True
+    return False
 
 
 def opposes_rule(new: Reading, old: Reading) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from episodic.engines import Line
 from memoryproject.text.sentences import Writing, detect_writing
@@ -52,35 +52,31 @@ class OfflineConsolidator:
         )
 
 
-@dataclass(slots=True)
 class _Run:
     """What one consolidation has proposed so far, and which facts are active after that."""
 
-    episodes: Sequence[engines.EpisodeText]
-    known: Sequence[engines.KnownFact]
-    active: list[judgements.ActiveFact] = field(default_factory=list)
-    """Oldest first."""
-    proposals: list[engines.Proposal] = field(default_factory=list)
-    suggestions: list[engines.Suggestion] = field(default_factory=list)
-    episode: int = 0
-    """The index of the episode that is read."""
-    user_name: str = ""
-    """Of the user whose messages carry no name."""
-    writing: Writing = Writing.ENGLISH
-    """How the users write, where a message does not show it."""
-
-    def __post_init__(self) -> None:
-        newest_first = sorted(self.known, key=lambda fact: fact.valid_at, reverse=True)
+    def __init__(
+        self, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
+    ) -> None:
+        self.proposals: list[engines.Proposal] = []
+        self.suggestions: list[engines.Suggestion] = []
+        self.episode = 0
+        """The index of the episode that is read."""
+        self.active: list[judgements.ActiveFact] = []
+        """Oldest first."""
+        newest_first = sorted(known, key=lambda fact: fact.valid_at, reverse=True)
         for fact in reversed(newest_first):
             speaker = next(iter(fact.keywords), "")
             reading = read_fact(fact.fact, speaker=speaker if speaker in fact.fact else "")
             category = engines.Category(fact.category)
             item = judgements.ActiveFact(fact.alias, category, fact.fact, reading, fact.keywords)
             self.active.append(item)
-        lines = [line for episode in self.episodes for line in episode.lines]
-        self.user_name = _find_user_name(self.known, lines)
+        lines = [line for episode in episodes for line in episode.lines]
+        self.user_name = _find_user_name(known, lines)
+        """Of the user whose messages carry no name."""
         users = [detect_writing(line.content) for line in lines if line.role == "user"]
         self.writing = max(Writing, key=users.count) if users else Writing.ENGLISH
+        """How the users write, where a message does not show it."""
 
     def read(self, line: Line) -> None:
         """Propose what one message of a user states."""
@@ -257,13 +253,9 @@ def _find_user_name(known: Iterable[engines.KnownFact], lines: Iterable[Line]) -
         match = re.match(r"User's name is ([^.]+)\.$|用户的名字是([^。]+)。$", fact.fact)
         if match:
             return match[1] or match[2]
-    for line in lines:
-        if line.role != "user" or line.name:
-            continue
-        for sentence in read_sentences(line):
-            if name := _introduced_name(sentence):
-                return name
-    return ""
+    nameless = (line for line in lines if line.role == "user" and not line.name)
+    sentences = (sentence for line in nameless for sentence in read_sentences(line))
+    return next(filter(None, map(_introduced_name, sentences)), "")
 
 
 def _introduced_name(sentence: Sentence) -> str:

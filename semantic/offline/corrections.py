@@ -89,10 +89,7 @@ def _name_mistake(before: str, right: str) -> Correction | None:
     """Return the correction of the value that the sentence before names, if it is of that kind."""
     last = "".join(split_sentences(before)[-1:])
     change = _find_by_kind(last, right)
-    if change is None:
-        return None
-    (start, end), value = change
-    return Correction(last[start:end], value)
+    return Correction(last[change[0]], change[1]) if change else None
 
 
 def _is_value(phrase: str) -> bool:
@@ -102,7 +99,7 @@ def _is_value(phrase: str) -> bool:
         return True
     if not words or words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
         return False
-    return len(phrase) > 1 or phrase.isdigit() or HAN.search(phrase) is not None
+    return len(phrase) > 1 or HAN.search(phrase) is not None
 
 
 def mend(fact: str, correction: Correction) -> str | None:
@@ -115,49 +112,49 @@ def mend(fact: str, correction: Correction) -> str | None:
     change = _find_wrong(text, correction)
     if change is None:
         return None
-    (start, end), right = change
-    mended = (
-        f"{text[:start]}[{right}]{text[end:]}" if quotation else text[:start] + right + text[end:]
-    )
-    return quote(mended, speaker=quotation[0]) if quotation else mended
+    place, right = change
+    before, after = text[: place.start], text[place.stop :]
+    if quotation:
+        return quote(f"{before}[{right}]{after}", speaker=quotation[0])
+    return before + right + after
 
 
-def _find_wrong(text: str, correction: Correction) -> tuple[tuple[int, int], str] | None:
+def _find_wrong(text: str, correction: Correction) -> tuple[slice, str] | None:
     """Return where the mistake stands and what belongs there."""
     if correction.wrong:
         boundary = "" if HAN.search(correction.wrong) else r"\b"
         pattern = rf"{boundary}{re.escape(correction.wrong)}{boundary}"
-        spans = [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+        match = re.search(pattern, text, re.IGNORECASE)
         is_new = correction.right.lower() not in text.lower()
-        return (spans[0], correction.right) if spans and is_new else None
+        return (slice(*match.span()), correction.right) if match and is_new else None
     return _find_by_kind(text, correction.right)
 
 
-def _find_by_kind(text: str, right: str) -> tuple[tuple[int, int], str] | None:
+def _find_by_kind(text: str, right: str) -> tuple[slice, str] | None:
     """Return where a text has one value of the right one's kind, and what belongs there."""
     value = find_value(right)
     if value is None:
         return _find_alike(text, right) if _is_chinese_name(right) else None
     kind, new = value
-    spans = [match.span() for match in kind.value.finditer(text)]
-    if kind is Kind.ORDINAL and not spans:
+    matches = list(kind.value.finditer(text))
+    if kind is Kind.ORDINAL and not matches:
         # "The 10th" in place of "3 November" is the 10th of November.
-        spans = [match.span() for match in Kind.DATE.value.finditer(text)]
-        if len(spans) == 1:
-            new = DAY.sub(new, text[slice(*spans[0])])
-    differs = len(spans) == 1 and text[slice(*spans[0])].lower() != new.lower()
-    return (spans[0], new) if differs else None
+        matches = list(Kind.DATE.value.finditer(text))
+        if len(matches) == 1:
+            new = DAY.sub(new, matches[0][0])
+    differs = len(matches) == 1 and matches[0][0].lower() != new.lower()
+    return (slice(*matches[0].span()), new) if differs else None
 
 
 def _is_chinese_name(right: str) -> bool:
     return re.fullmatch(r"[\u3400-\u9fff]{2,3}", right) is not None
 
 
-def _find_alike(text: str, right: str) -> tuple[tuple[int, int], str] | None:
+def _find_alike(text: str, right: str) -> tuple[slice, str] | None:
     """Return where a name stands that begins as the right one does: 李娜 for 李楠."""
     alike = re.compile(re.escape(right[0]) + r"[\u3400-\u9fff]" * (len(right) - 1))
-    spans = [match.span() for match in alike.finditer(text) if match[0] != right]
-    return (spans[0], right) if len(spans) == 1 else None
+    places = [slice(*match.span()) for match in alike.finditer(text) if match[0] != right]
+    return (places[0], right) if len(places) == 1 else None
 
 
 def find_value(phrase: str) -> tuple[Kind, str] | None:

@@ -28,22 +28,23 @@ def split_clauses(sentence: Sentence) -> list[Sentence]:
     """
     if sentence.writing is not Writing.ENGLISH or SUBORDINATE.match(sentence.text):
         return [sentence]
-    pieces = [sentence.text]
+    pieces: list[str] = []
+    start = 0
     for joint in OWN_CLAUSE.finditer(sentence.text):
-        done = sum(map(len, pieces[:-1]))
-        start, end = joint.span()
-        left, right = pieces[-1][: start - done], sentence.text[end:]
+        left, right = sentence.text[start : joint.start()], sentence.text[joint.end() :]
         tells = all(is_worth_a_fact(part, sentence) for part in (left, right))
-        if POINTING.search(right) or not tells:
-            continue
-        pieces = [*pieces[:-1], sentence.text[done:end], right]
-    if len(pieces) == 1:
+        if tells and not POINTING.search(right):
+            pieces.append(sentence.text[start : joint.end()])
+            start = joint.end()
+    if not pieces:
         return [sentence]
-    befores = [" ".join([sentence.before, *pieces[:at]]) for at in range(len(pieces))]
-    return [
-        replace(sentence, text=_tidy_clause(piece), raw=piece, before=before)
-        for piece, before in zip(pieces, befores, strict=True)
-    ]
+    pieces.append(sentence.text[start:])
+    clauses: list[Sentence] = []
+    before = sentence.before
+    for piece in pieces:
+        clauses.append(replace(sentence, text=_tidy_clause(piece), raw=piece, before=before))
+        before = f"{before} {piece}"
+    return clauses
 
 
 def _tidy_clause(piece: str) -> str:

@@ -61,10 +61,8 @@ class _Rewriting:
     def __init__(self, sentence: str, speaker: str, lexicon: Lexicon) -> None:
         self._tokens = TOKEN.findall(sentence)
         self._speaker = speaker
-        self._adverbs = lexicon.words("forms.adverbs")
-        self._pasts = lexicon.words("forms.pasts")
+        self._lexicon = lexicon
         self._bases = lexicon.words("forms.bases")
-        self._modals = lexicon.words("forms.modals")
         self._auxiliaries: dict[str, str] = lexicon.get("forms.auxiliaries")
         self._out: list[str] = []
         self._named = False
@@ -87,8 +85,7 @@ class _Rewriting:
             elif self._named and word in self._auxiliaries and self._before(at) in JOINTS:
                 self._out.append(self._auxiliaries[word])
             else:
-                if word == "to" or word in ",;:":
-                    self._in_present = self._in_present and word != "to"
+                self._in_present = self._in_present and word != "to"
                 self._out.append(token)
         text = re.sub(r" ([,.!?;:])", r"\1", re.sub(r"\s+", " ", "".join(self._out)).strip())
         return text[:1].upper() + text[1:]
@@ -111,14 +108,15 @@ class _Rewriting:
         self._named = True
 
     def _put_verb(self, token: str, word: str) -> None:
-        if word in self._adverbs or (word.endswith("ly") and word not in self._bases):
+        words = self._lexicon.words
+        if word in words("forms.adverbs") or (word.endswith("ly") and word not in self._bases):
             self._out.append(token)
             return
         self._awaits_verb = False
-        is_past = word in self._pasts or (word.endswith("ed") and not word.endswith("eed"))
+        is_past = word in words("forms.pasts") or (word.endswith("ed") and not word.endswith("eed"))
         if word in self._auxiliaries:
             self._out.append(self._auxiliaries[word])
-        elif is_past or word in self._modals:
+        elif is_past or word in words("forms.modals"):
             self._out.append(token)
         else:
             self._out.append(conjugate(word))

@@ -44,6 +44,5 @@ def find_values(text: str) -> dict[Kind, list[str]]:
         matches = [match[0] for match in kind.value.finditer(rest)]
         if matches:
             values[kind] = list(dict.fromkeys(match.lower() for match in matches))
-        if kind is not Kind.NAME:
-            rest = kind.value.sub(" ", rest)
+        rest = kind.value.sub(" ", rest)
     return values
