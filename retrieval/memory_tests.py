@@ -18,7 +18,7 @@ from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest, Retrieval
 from retrieval.recall import Draft, draft_answer
-from retrieval.request import RecallRequest
+from retrieval.search.in_conversation import RecallRequest
 
 TESTS_AT_MOST = 200
 """Of a tenant: all of them run while somebody waits."""
@@ -89,7 +89,7 @@ def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = N
         ModelUnavailable: the query cannot be embedded now: a lesser answer proves nothing.
     """
     draft = draft_answer(tenant=test.tenant, request=to_request(test), now=now)
-    if draft.degraded:
+    if draft.receipt.degraded:
         raise ModelUnavailable("The embedding model is away.")
     passed = bool(test.passes)
     test.ran_at, test.failures = now, list(find_failures(test, draft))
@@ -120,7 +120,7 @@ def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
     for place, words in enumerate(test.must_not_say):
         if fold(words) in unmarked:
             yield f"must_not_say.{place}"
-    if test.at_most_tokens is not None and draft.tokens > test.at_most_tokens:
+    if test.at_most_tokens is not None and draft.receipt.tokens > test.at_most_tokens:
         yield "at_most_tokens"
 
 

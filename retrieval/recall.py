@@ -15,19 +15,24 @@ from episodic.queries import Progress
 from indexing.model_change import answering
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge import replicas
 from memoryproject.process import metrics, traces
 from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text.cleaning import print_links
 from memoryproject.text.tokens import count_tokens
-from retrieval import lines, markdown, receipts, replay, selection
+from retrieval import markdown, receipts, selection
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
-from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import Question, embed_or_none
+from retrieval.search.in_conversation import (
+    CONVERSATION,
+    USER,
+    Question,
+    RecallRequest,
+    embed_or_none,
+    to_question,
+)
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
@@ -36,34 +41,16 @@ Find = Callable[[Conversation, RecallRequest, Question], list[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Everything that an endpoint renders; `degraded` names what was missing."""
-
-    chosen: Chosen
-    progress: Progress
-    degraded: str
-    receipt: Retrieval
-    is_left_out: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer that nobody has been given yet, and how long its two costly steps took."""
+    """An answer, its receipt, and how long its two costly steps took."""
 
     chosen: Chosen
-    conversation: Conversation | None
-    fusion: Fusion
-    vector: Vectors | None
-    model: str
-    """Whose vector that is; empty: there is none."""
-    degraded: str
-    tokens: int
+    receipt: Retrieval
+    """It is stored when somebody is given the answer, who is not known before."""
     embedding_s: float
     search_s: float
-    relevance: float | None
-    """How likely it is that what was found holds what was asked for; None: not known."""
     is_left_out: bool
-    """Whether that is less than the request wants, so that nothing found is served."""
+    """Whether the answer is less relevant than is wanted, so that nothing found is served."""
 
     @property
     def served(self) -> list[Hit]:
@@ -73,8 +60,10 @@ class Draft:
 
 def recall(
     *, tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
-) -> Answer:
-    """Answer a request and write its receipt. Calls no language model.
+) -> tuple[Draft, Progress]:
+    """Answer a request and write its receipt; also return how far the conversation is processed.
+
+    Calls no language model.
 
     An unknown conversation gets an empty answer, and is not made. When the query
     cannot be embedded the words alone are searched and the answer says so.
@@ -88,7 +77,7 @@ def recall(
 
 def _recall(
     tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
-) -> Answer:
+) -> tuple[Draft, Progress]:
     started = time.monotonic()
     draft, progress = reading.read(
         lambda: _draft_with_progress(tenant, request, now),
@@ -96,25 +85,12 @@ def _recall(
         key=asked_by,
         fresh=request.min_seq is not None,
     )
+    receipt = draft.receipt
     with print_links(request.links):
-        parts = replay.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
+        receipt.parts = receipts.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
     drafted = time.monotonic()
-    receipt = receipts.write_receipt(
-        tenant=tenant,
-        asked_by=asked_by,
-        kind=request.kind,
-        query=request.query,
-        parameters=_render_request(request, draft.fusion),
-        conversation=draft.conversation,
-        hits=draft.served,
-        embedding_model=draft.model,
-        degraded=draft.degraded,
-        tokens=draft.tokens,
-        started=started,
-        relevance=draft.relevance,
-        parts=parts,
-        signature="" if parts is None else replay.sign(draft.chosen.text),
-    )
+    receipt.asked_by, receipt.signature = asked_by, receipts.sign(draft.chosen.text)
+    receipts.write_receipt(receipt, hits=draft.served, started=started)
     stages = {
         "embed": draft.embedding_s,
         "search": draft.search_s,
@@ -125,7 +101,7 @@ def _recall(
         metrics.stage_seconds.labels(stage).observe(seconds)
     named = {traces.CONVERSATION: str(request.conversation_id), traces.RECORDS: len(draft.served)}
     traces.describe(named)
-    return Answer(draft.chosen, progress, draft.degraded, receipt, draft.is_left_out)
+    return draft, progress
 
 
 def _draft_with_progress(
@@ -133,7 +109,7 @@ def _draft_with_progress(
 ) -> tuple[Draft, Progress]:
     """Return a draft, and how far its conversation was processed where that was read."""
     draft = draft_answer(tenant=tenant, request=request, now=now)
-    return draft, episodic_queries.measure_progress(draft.conversation)
+    return draft, episodic_queries.measure_progress(draft.receipt.conversation)
 
 
 def draft_answer(
@@ -166,16 +142,17 @@ def _draft(
     vector, degraded = (None, "") if is_empty else embed_or_none(request.query)
     embedded = time.perf_counter()
     model = "" if vector is None else embeddings.get_embedder().name
-    question = to_question(request, fusion, vector, model, now)
     place = conversation
     if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
         place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
+    known = None
     if conversation and request.known_at:
         known = find_known(conversation, request.known_at, request.as_of)
-        question = replace(question, known=known)
+    question = to_question(request, fusion, vector, model, now, known)
     hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
+    parameters = _render_request(request, fusion)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     relevance = _estimate_relevance(request, hits, degraded)
@@ -186,19 +163,18 @@ def _draft(
         if request.scope != CONVERSATION:
             selection.name_homes(place, chosen)
     chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
-    return Draft(
-        chosen=chosen,
+    receipt = Retrieval(
+        tenant=tenant,
         conversation=conversation,
-        fusion=fusion,
-        vector=vector,
-        model=model,
+        kind=request.kind,
+        query=request.query,
+        parameters=parameters,
+        embedding_model=model,
         degraded=degraded,
         tokens=count_tokens(chosen.text),
-        embedding_s=embedded - started,
-        search_s=searched - embedded,
         relevance=relevance,
-        is_left_out=is_left_out,
     )
+    return Draft(chosen, receipt, embedded - started, searched - embedded, is_left_out)
 
 
 def _search(conversation: Conversation, request: RecallRequest, question: Question) -> list[Hit]:
@@ -219,31 +195,6 @@ def _search(conversation: Conversation, request: RecallRequest, question: Questi
     facts = [hit for hit in shared if hit.shelf is MemoryKind.FACT]
     question = replace(question, shelves=(MemoryKind.EPISODE,))
     return [*facts, *in_conversation.search(conversation, question)]
-
-
-def to_question(
-    request: RecallRequest, fusion: Fusion, vector: Vectors | None, model: str, now: datetime
-) -> Question:
-    """Return what a request asks of the search."""
-    only_facts = request.kind is Retrieval.Kind.CONTEXT
-    question = Question(
-        words=request.query,
-        vector=vector,
-        model=model,
-        shelves=(MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE),
-        fact_limit=request.semantic_limit,
-        episode_limit=request.episodic_limit or EPISODIC_LIMIT,
-        category=request.category,
-        now=now,
-        as_of=request.as_of,
-        explain=request.explain,
-        fusion=fusion,
-        shown=request.is_plain,
-    )
-    if request.max_tokens is None:
-        return question
-    any_episode = request.episodic_limit is None
-    return lines.widen(question, max_tokens=request.max_tokens, any_episode=any_episode)
 
 
 def find_known(

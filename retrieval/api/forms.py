@@ -9,10 +9,16 @@ from rest_framework import serializers
 from episodic.read_api import EpisodeOutput, OwnerOutput
 from memoryproject.edge import fields
 from memoryproject.text.cleaning import LINK_STYLES
-from retrieval.hits import Hit
+from retrieval.hits import Hit, MessageRow
 from retrieval.markdown import SHOWN_AT_MOST, Fence
-from retrieval.request import CONVERSATION, EPISODIC_LIMIT, SCOPES, SEMANTIC_LIMIT, USER
 from retrieval.search import scores
+from retrieval.search.in_conversation import (
+    CONVERSATION,
+    EPISODIC_LIMIT,
+    SCOPES,
+    SEMANTIC_LIMIT,
+    USER,
+)
 from semantic.renderings import CATEGORIES, FactOutput
 
 AnyResponse = TypeVar("AnyResponse", bound=HttpResponse)
@@ -126,12 +132,8 @@ class RawEpisode(FullEpisode):
 class Source(fields.Output):
     """A message behind a memory."""
 
+    table, columns = MessageRow, "message_id seq role name? timestamp=occurred_at metadata"
     message_id = serializers.UUIDField(source="id")
-    seq = serializers.IntegerField()
-    role = serializers.CharField()
-    name = serializers.CharField(allow_null=True)
-    timestamp = serializers.DateTimeField(source="occurred_at")
-    metadata = serializers.DictField()
 
 
 class BlockOutput(serializers.Serializer[Any]):

@@ -16,7 +16,7 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
-from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node, Place
+from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node
 
 DIRECTIONS = {True: "out", False: "in"}
 ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
@@ -45,7 +45,7 @@ class PlaceField(serializers.CharField):
         if not re.fullmatch(ONE_PLACE, value):
             raise serializers.ValidationError("This must be the `next` of a page before.")
         memory_id, link_type, direction = value.split(".")
-        return Place(uuid.UUID(memory_id), link_type, direction == DIRECTIONS[True])
+        return uuid.UUID(memory_id), link_type, direction == DIRECTIONS[True]
 
 
 class LinksQuery(Strict):

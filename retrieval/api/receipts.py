@@ -18,7 +18,7 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.views import ReadView
 from retrieval.models import Retrieval, RetrievalHit
-from retrieval.replay import replay
+from retrieval.receipts import replay
 
 
 class HitOutput(Output):

@@ -1,7 +1,5 @@
 """The call `reconstruct_context`: what a query is about, with what it is linked with."""
 
-from typing import Any
-
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -31,13 +29,9 @@ class RecalledOutput(Output):
     columns = (
         "memory.id memory.kind memory.content memory.user_id? memory.category? memory.importance "
         "memory.emotion_type? memory.emotion_intensity memory.emotion_valence? "
-        "timestamp=memory.at linked_memory_ids=linked_ids memory.tags file_path distance depth"
+        "timestamp=memory.at linked_memory_ids=linked_ids memory.tags file_path distance depth "
+        "_distance=distance"  # the specification's name
     )
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields, the distance under the specification's name, too."""
-        named = serializers.FloatField(source="distance", allow_null=True)
-        return {**super().get_fields(), "_distance": named}
 
 
 class ReconstructionOutput(Output):

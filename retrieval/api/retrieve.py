@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic import queries as episodic_queries
-from episodic.models import Episode
+from episodic.models import Episode, Message
+from episodic.queries import Progress
 from episodic.read_api import OwnerOutput
 from indexing.models import MemoryKind
 from jobs.models import Job, Kind, State
@@ -24,8 +25,8 @@ from retrieval.api import forms
 from retrieval.api.forms import AnyResponse, set_headers
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
 from retrieval.models import Retrieval
-from retrieval.recall import Answer
-from retrieval.request import RecallRequest
+from retrieval.recall import Draft
+from retrieval.search.in_conversation import RecallRequest
 from semantic import queries as semantic_queries
 from semantic.correction_marks import set_corrections
 
@@ -37,7 +38,7 @@ class Answering(ReadView):
     kind: Retrieval.Kind
     memory_operations = {"POST": "search_memory"}
 
-    def answer(self, form: type[Strict]) -> Answer:
+    def answer(self, form: type[Strict]) -> tuple[Draft, Progress]:
         params = {"links": self.key().links, **self.read(form)}
         request = RecallRequest(kind=self.kind, **params)
         return recall.recall(
@@ -50,7 +51,7 @@ class RetrieveMemory(Answering):
 
     @describe("retrieve_memory", forms.RetrieveInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
-        return _as_markdown(self.answer(forms.RetrieveInput))
+        return _as_markdown(*self.answer(forms.RetrieveInput))
 
 
 class RetrieveMemoryRaw(Answering):
@@ -60,8 +61,8 @@ class RetrieveMemoryRaw(Answering):
 
     @describe("retrieve_memory_raw", forms.RetrieveInput, forms.RawAnswer)
     def post(self, request: Request) -> Response:
-        answer = self.answer(forms.RetrieveInput)
-        return _with_headers(Response(render_raw(answer)), answer)
+        draft, progress = self.answer(forms.RetrieveInput)
+        return _with_headers(Response(render_raw(draft, progress)), draft, progress)
 
 
 class ContextPreRetrieve(Answering):
@@ -69,32 +70,33 @@ class ContextPreRetrieve(Answering):
 
     @describe("context_pre_retrieve", forms.ContextInput, forms.MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
-        return _as_markdown(self.answer(forms.ContextInput))
+        return _as_markdown(*self.answer(forms.ContextInput))
 
 
-def _as_markdown(answer: Answer) -> HttpResponse:
-    return _with_headers(forms.markdown_response(answer.chosen.text), answer)
+def _as_markdown(draft: Draft, progress: Progress) -> HttpResponse:
+    return _with_headers(forms.markdown_response(draft.chosen.text), draft, progress)
 
 
-def _with_headers(response: AnyResponse, answer: Answer) -> AnyResponse:
-    relevance = answer.receipt.relevance
+def _with_headers(response: AnyResponse, draft: Draft, progress: Progress) -> AnyResponse:
+    relevance = draft.receipt.relevance
     return set_headers(
         response,
-        receipt=answer.receipt.id,
-        degraded=answer.degraded,
-        indexed_through=answer.progress.indexed_through_seq,
-        pending=answer.progress.pending,
+        receipt=draft.receipt.id,
+        degraded=draft.receipt.degraded,
+        indexed_through=progress.indexed_through_seq,
+        pending=progress.pending,
         token_counter=tokens.in_use().name,
-        cut=len(answer.chosen.cut) or None,
+        cut=len(draft.chosen.cut) or None,
         relevance=None if relevance is None else f"{relevance:.2f}",
-        empty="min_relevance" if answer.is_left_out else None,
-        fence=answer.chosen.fence.nonce,
+        empty="min_relevance" if draft.is_left_out else None,
+        fence=draft.chosen.fence.nonce,
     )
 
 
-def render_raw(answer: Answer) -> dict[str, Any]:
+def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
     """Return an answer as JSON, facts and episodes each best first."""
-    chosen, params = answer.chosen, answer.receipt.parameters
+    chosen, receipt = draft.chosen, draft.receipt
+    params = receipt.parameters
     blocks = [
         {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
         for block in chosen.blocks or ()
@@ -116,13 +118,13 @@ def render_raw(answer: Answer) -> dict[str, Any]:
         "blocks": None if chosen.blocks is None else blocks,
         "cut": list(chosen.cut),
         "recent": None if params["min_seq"] is None else recent,
-        "explain": _explain(answer) if params["explain"] else None,
+        "explain": _explain(draft) if params["explain"] else None,
         "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
-        "relevance": answer.receipt.relevance,
-        "receipt": str(answer.receipt.id),
-        "indexed_through_seq": answer.progress.indexed_through_seq,
-        "pending": answer.progress.pending,
-        "degraded": answer.degraded or None,
+        "relevance": receipt.relevance,
+        "receipt": str(receipt.id),
+        "indexed_through_seq": progress.indexed_through_seq,
+        "pending": progress.pending,
+        "degraded": receipt.degraded or None,
         "counter": tokens.in_use().name,
         **corrections,
     }
@@ -130,41 +132,39 @@ def render_raw(answer: Answer) -> dict[str, Any]:
 
 def _render_fact(hit: FactHit) -> dict[str, Any]:
     """Return what a `RawFact` has: hundreds of rows go through here, so no serializer does it."""
-    fact = hit.fact
     return {
-        "id": fact.id,
-        "conversation_id": str(fact.conversation_id),
-        "category": fact.category,
-        "fact": fact.fact,
-        "keywords": fact.keywords,
+        "id": hit.id,
+        "conversation_id": str(hit.conversation_id),
+        "category": hit.category,
+        "fact": hit.fact,
+        "keywords": hit.keywords,
         "source_episodic_ids": list(hit.episode_ids),
-        "valid_at": say_moment(fact.valid_at),
-        "invalid_at": fact.invalid_at and say_moment(fact.invalid_at),
+        "valid_at": say_moment(hit.valid_at),
+        "invalid_at": hit.invalid_at and say_moment(hit.invalid_at),
         "score": hit.found.score,
     }
 
 
 def _render_episode_hit(hit: EpisodeHit) -> dict[str, Any]:
     """Return what a `RawEpisode` has, its score aside."""
-    episode = hit.episode
     values = {
         name: say_moment(datetime.fromisoformat(value)) if value and name.endswith("_at") else value
-        for name, value in episode.details.items()
+        for name, value in hit.details.items()
     }
     return {
-        "id": episode.id,
-        "conversation_id": str(episode.conversation_id),
-        "title": episode.title,
-        "summary": episode.summary,
+        "id": hit.id,
+        "conversation_id": str(hit.conversation_id),
+        "title": hit.title,
+        "summary": hit.summary,
         **values,
         "messages": [{"role": row.role, "content": row.content} for row in hit.messages],
     }
 
 
-def _render_source(row: MessageRow) -> dict[str, Any]:
+def _render_source(row: MessageRow | Message) -> dict[str, Any]:
     """Return what a `Source` has."""
     return {
-        "message_id": row.id,
+        "message_id": str(row.id),
         "seq": row.seq,
         "role": row.role,
         "name": row.name or None,
@@ -173,11 +173,10 @@ def _render_source(row: MessageRow) -> dict[str, Any]:
     }
 
 
-def _explain(answer: Answer) -> dict[str, Any]:
+def _explain(draft: Draft) -> dict[str, Any]:
     """Return how each leg did and how each memory was found, by memory id."""
-    found = [hit.found for hit in answer.chosen.hits]
-    hits = {str(hit.memory_id): forms.HowFound(hit).data for hit in found}
-    return {"legs": answer.receipt.counts, "hits": hits}
+    hits = {str(hit.memory_id): forms.HowFound(hit).data for hit in draft.served}
+    return {"legs": draft.receipt.counts, "hits": hits}
 
 
 class Recent(ReadView):

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 from memoryproject.edge.fields import say_moment
 from retrieval import reading
-from retrieval.reading import contexts
-from retrieval.search import results
+from retrieval.reading import contexts, results
 from retrieval.search.in_tenant import SearchRequest
 from retrieval.truncation import Strategy
 from tests.conftest import Agent
