@@ -137,13 +137,12 @@ def _keep_visible(tenant: Tenant, nodes: Sequence[Node]) -> tuple[Node, ...]:
     seen = find_visible(tenant, [id_ for node in nodes for id_ in (node.id, node.via)])
     if seen is None:
         return tuple(nodes)
-    hidden = {node.id for node in nodes if node.id not in seen}
+    reached = seen.difference(node.id for node in nodes)
     kept: list[Node] = []
     for node in nodes:
-        if node.via in seen and node.via not in hidden and node.id not in hidden:
+        if node.id in seen and node.via in reached:
+            reached.add(node.id)
             kept.append(node)
-        else:
-            hidden.add(node.id)
     return tuple(kept)
 
 

@@ -88,23 +88,19 @@ def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = N
     Raises:
         ModelUnavailable: the query cannot be embedded now: a lesser answer proves nothing.
     """
-    draft = draft_answer(tenant=test.tenant, request=to_request(test), now=now)
+    request = RecallRequest(
+        query=test.query,
+        conversation_id=test.conversation.external_id,
+        kind=Retrieval.Kind.RETRIEVE,
+        max_tokens=test.max_tokens,
+    )
+    draft = draft_answer(tenant=test.tenant, request=request, now=now)
     if draft.receipt.degraded:
         raise ModelUnavailable("The embedding model is away.")
     passed = bool(test.passes)
     test.ran_at, test.failures = now, list(find_failures(test, draft))
     test.broken_by = (test.broken_by or changeset_id) if test.failures else None
     return passed and bool(test.failures)
-
-
-def to_request(test: MemoryTest) -> RecallRequest:
-    """Return what a test asks, as `retrieve_memory` would."""
-    return RecallRequest(
-        query=test.query,
-        conversation_id=test.conversation.external_id,
-        kind=Retrieval.Kind.RETRIEVE,
-        max_tokens=test.max_tokens,
-    )
 
 
 def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:

@@ -170,10 +170,9 @@ def delete_expired(*, at_most: int) -> int:
     Uses index: retrieval_context_by_expiry.
     """
     expired = Context.across_tenants.filter(expires_at__lte=database_now())
+    rows = expired.order_by("expires_at", "id").values_list("tenant", "id")
     due: dict[uuid.UUID, list[uuid.UUID]] = {}
-    for owner, context_id in expired.order_by("expires_at", "id").values_list("tenant", "id")[
-        :at_most
-    ]:
+    for owner, context_id in rows[:at_most]:
         due.setdefault(owner, []).append(context_id)
     return sum(_delete_of(owner, ids) for owner, ids in due.items())
 
