@@ -33,25 +33,23 @@ _looked: OrderedDict[tuple[Embedder, uuid.UUID, uuid.UUID | None], float] = Orde
 """Until when a scope need not be looked at again; for ever where it has moved."""
 
 
-def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Embedder:
-    """Return the embedder whose vectors are complete there; without a conversation, everywhere."""
+def answering(
+    *, tenant: Tenant, conversation_id: uuid.UUID | None = None
+) -> AbstractContextManager[None]:
+    """Embed and search until the block ends with the embedder whose vectors are complete there.
+
+    Without a conversation: everywhere.
+    """
     new, *before = embeddings.get_embedders()
     if not before:
-        return new
+        return embeddings.using(new)
     scope = (new, tenant.id, conversation_id)
     if time.monotonic() > _looked.get(scope, 0.0):
         moved = _has_moved(tenant, conversation_id, old=before[0].name, new=new.name)
         _looked[scope] = float("inf") if moved else time.monotonic() + LOOK_EVERY_S
         if len(_looked) > SCOPES_AT_MOST:
             _looked.popitem(last=False)
-    return new if _looked.get(scope) == float("inf") else before[0]
-
-
-def answering(
-    *, tenant: Tenant, conversation_id: uuid.UUID | None = None
-) -> AbstractContextManager[None]:
-    """Embed and search with that embedder until the block ends."""
-    return embeddings.using(choose_embedder(tenant=tenant, conversation_id=conversation_id))
+    return embeddings.using(new if _looked.get(scope) == float("inf") else before[0])
 
 
 def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, new: str) -> bool:

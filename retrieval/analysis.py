@@ -16,9 +16,9 @@ from memoryproject.tenancy.models import Tenant
 from retrieval import recall
 from retrieval.hits import Hit
 from retrieval.recall import Draft
-from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import (
     Question,
+    RecallRequest,
     put_newer_first,
     search,
     search_unordered,
@@ -37,12 +37,8 @@ class Outcome(Enum):
     """There was no room for it in `max_tokens`, or a better one says the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMemory:
-    """A memory that a leg found."""
-
-    found: Hit
-    outcome: Outcome
+RankedMemory = tuple[Hit, Outcome]
+"""A memory that a leg found, and what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +104,4 @@ def _judge(
             return Outcome.SERVED
         return Outcome.LIMIT if hit.rank > limit else Outcome.BUDGET
 
-    return tuple(RankedMemory(hit, judge(hit)) for hit in hits if hit.shelf is shelf)
+    return tuple((hit, judge(hit)) for hit in hits if hit.shelf is shelf)

@@ -12,7 +12,6 @@ from operator import itemgetter
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 
 from episodic.models import Conversation
 from indexing.models import MemoryKind
@@ -24,14 +23,6 @@ PINNED_AT_MOST = 10
 _parse = datetime.fromisoformat
 Said = Mapping[tuple[str | None, int], "MessageRow"]
 """Messages by episode and seq."""
-
-
-@dataclass(frozen=True, slots=True)
-class LineMatch:
-    """A message that matches. `score`: deviations from the mean message, over both legs."""
-
-    seq: int
-    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +39,8 @@ class Hit:
     vector_rank: int | None = None
     lexical_found: int = 0
     vector_found: int = 0
-    lines: tuple[LineMatch, ...] = ()
+    lines: tuple[tuple[int, float], ...] = ()
+    """Messages of it that match: seq, and deviations from the mean message, over both legs."""
     terms: tuple[str, ...] = ()
     """Lexemes of the query that it holds, where an explanation was asked for."""
     shown: tuple[Any, ...] = ()
@@ -109,27 +101,39 @@ class MessageRow(Row):
 
 
 @dataclass(slots=True)
-class FactRow(Row):
-    """A fact. What only searches for JSON load is empty where nobody asked for it."""
+class FactHit(Row):
+    """A served fact, the episodes that support it, and the messages that say it, oldest first.
 
+    `sources`: how many episodes that are. Plain markdown needs no more than that and the
+    fact's words; what stands behind it here is then empty.
+    """
+
+    found: Hit
     id: str
     category: str
     fact: str
     valid_at: datetime
+    sources: int
     keywords: list[str] = field(default_factory=list)
     is_pinned: bool = False
     invalid_at: datetime | None = None
     conversation_id: uuid.UUID | None = None
     """The agent's own id of its conversation."""
+    episode_ids: tuple[str, ...] = ()
+    messages: tuple[MessageRow, ...] = ()
     correction: str = ""
     corrected_by: uuid.UUID | None = None
     corrected_at: datetime | None = None
 
 
 @dataclass(slots=True)
-class EpisodeRow(Row):
-    """An episode. Plain markdown needs its heading alone; `details` has the rest, by name."""
+class EpisodeHit(Row):
+    """A served episode and those of its messages that the answer holds, oldest first.
 
+    Plain markdown needs its heading alone; `details` has the rest, by name.
+    """
+
+    found: Hit
     id: str
     title: str
     summary: str
@@ -138,32 +142,9 @@ class EpisodeRow(Row):
     details: dict[str, Any] = field(default_factory=dict)
     conversation_id: uuid.UUID | None = None
     """The agent's own id of its conversation."""
+    messages: tuple[MessageRow, ...] = ()
     correction: str = ""
     corrected_by: uuid.UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FactHit:
-    """A served fact, the episodes that support it, and the messages that say it, oldest first.
-
-    `sources`: how many episodes that are. Plain markdown needs no more than that and the
-    fact's words; the other two are then empty.
-    """
-
-    found: Hit
-    fact: FactRow
-    sources: int
-    episode_ids: tuple[str, ...] = ()
-    messages: tuple[MessageRow, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeHit:
-    """A served episode and those of its messages that the answer holds, oldest first."""
-
-    found: Hit
-    episode: EpisodeRow
-    messages: tuple[MessageRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +166,7 @@ class Candidates:
 def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
     """Return facts as the search brought them, without a query: fit for markdown."""
     return [
-        FactHit(hit, FactRow(str(hit.memory_id), category, words, _parse(valid_at)), sources)
+        FactHit(hit, str(hit.memory_id), category, words, _parse(valid_at), sources)
         for hit in hits
         if hit.shown
         for category, words, valid_at, sources in [hit.shown]
@@ -195,7 +176,7 @@ def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
 def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
     """Return episodes as the search brought them, without messages: fit for markdown."""
     return [
-        EpisodeHit(hit, EpisodeRow(str(hit.memory_id), title, summary, surprise, _parse(end_at)))
+        EpisodeHit(hit, str(hit.memory_id), title, summary, surprise, _parse(end_at))
         for hit in hits
         if hit.shown
         for title, summary, surprise, end_at in [hit.shown]
@@ -231,9 +212,8 @@ def load_candidates(
         "bytes_at_most": settings.PAGE_BYTES,
         "retired": with_retired,
     }
-    with connection.cursor() as cursor:
-        run(cursor, read_file("load.sql"), parameters, fixed=("whole", "retired"))
-        rows: dict[str, list[Any]] = {kind: several or [] for kind, several in cursor.fetchall()}
+    loaded = run(read_file("load.sql"), parameters, fixed=("whole", "retired"))
+    rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
     messages = [
         MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
         for message_id, seq, role, name, content, at, metadata, quarters, place in rows["message"]
@@ -245,10 +225,6 @@ def load_candidates(
             by_id[fact_id][-1].append(source)
     next_rank = 1 + max((hit.rank for hit in facts), default=0)
     unasked = sorted((row for row in by_id.values() if row[-2] is not None), key=itemgetter(-2))
-    pinned = [
-        (Hit(uuid.UUID(row[0]), MemoryKind.FACT, rank, 0.0), row)
-        for rank, row in enumerate(unasked, start=next_rank)
-    ]
     home = conversation.external_id
     own: dict[str | None, list[MessageRow]] = defaultdict(list)
     for message in messages:
@@ -257,9 +233,12 @@ def load_candidates(
     episode_rows = {row[0]: row for row in rows["episode"]}
     return Candidates(
         facts=[_to_fact(hit, by_id[key], said, home) for hit, key in fact_keys if key in by_id],
-        pinned=[_to_fact(hit, row, said, home) for hit, row in pinned],
+        pinned=[
+            _to_fact(Hit(uuid.UUID(row[0]), MemoryKind.FACT, rank, 0.0), row, said, home)
+            for rank, row in enumerate(unasked, start=next_rank)
+        ],
         episodes=[
-            EpisodeHit(hit, _to_episode(episode_rows[key], home), tuple(own[key]))
+            _to_episode(hit, episode_rows[key], tuple(own[key]), home)
             for hit, key in keys
             if key in episode_rows
         ],
@@ -273,15 +252,15 @@ def _to_fact(hit: Hit, row: Sequence[Any], said: Said, home: uuid.UUID) -> FactH
     fact_id, category, words, keywords, is_pinned, valid_at, invalid_at, _, evidence = row
     over = invalid_at and _parse(invalid_at)
     places = [(episode_id, seq) for episode_id, seqs in evidence for seq in seqs]
-    return FactHit(
-        hit,
-        FactRow(fact_id, category, words, _parse(valid_at), keywords, is_pinned, over, home),
-        len(evidence),
-        tuple(episode_id for episode_id, _ in evidence),
-        tuple(said[place] for place in places if place in said),
-    )
+    episode_ids = tuple(episode_id for episode_id, _ in evidence)
+    messages = tuple(said[place] for place in places if place in said)
+    asked_for = (keywords, is_pinned, over, home, episode_ids, messages)
+    return FactHit(hit, fact_id, category, words, _parse(valid_at), len(evidence), *asked_for)
 
 
-def _to_episode(row: list[Any], home: uuid.UUID) -> EpisodeRow:
+def _to_episode(
+    hit: Hit, row: Sequence[Any], messages: tuple[MessageRow, ...], home: uuid.UUID
+) -> EpisodeHit:
     episode_id, title, summary, surprise, end_at, details = row
-    return EpisodeRow(episode_id, title, summary, surprise, _parse(end_at), details, home)
+    values = (episode_id, title, summary, surprise, _parse(end_at), details)
+    return EpisodeHit(hit, *values, home, messages)

@@ -81,12 +81,8 @@ class Between(NamedTuple):
     actor: str | None
 
 
-class Place(NamedTuple):
-    """Where a page of links ended."""
-
-    other_id: uuid.UUID
-    link_type: str
-    outward: bool
+Place = tuple[uuid.UUID, str, bool]
+"""Where a page of links ended: the other memory, the type, and whether it points outward."""
 
 
 def walk(
@@ -141,13 +137,12 @@ def _keep_visible(tenant: Tenant, nodes: Sequence[Node]) -> tuple[Node, ...]:
     seen = find_visible(tenant, [id_ for node in nodes for id_ in (node.id, node.via)])
     if seen is None:
         return tuple(nodes)
-    hidden = {node.id for node in nodes if node.id not in seen}
+    reached = seen.difference(node.id for node in nodes)
     kept: list[Node] = []
     for node in nodes:
-        if node.via in seen and node.via not in hidden and node.id not in hidden:
+        if node.id in seen and node.via in reached:
+            reached.add(node.id)
             kept.append(node)
-        else:
-            hidden.add(node.id)
     return tuple(kept)
 
 
@@ -177,15 +172,16 @@ def links_of(
         NotFound: the tenant has no such memory.
     """
     require_memory(tenant, memory_id)
+    after_id, after_type, after_outward = after or (None, None, None)
     params = {
         "tenant": tenant.id,
         "memory": memory_id,
         "types": list(link_types),
         "at_most": at_most,
         "fan": None,
-        "after_id": after and after.other_id,
-        "after_type": after and after.link_type,
-        "after_outward": after and after.outward,
+        "after_id": after_id,
+        "after_type": after_type,
+        "after_outward": after_outward,
     }
     rows = execute(read_edges("links.sql", once=False), params)
     seen = find_visible(tenant, [row[1] for row in rows])

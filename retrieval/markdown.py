@@ -1,7 +1,7 @@
 """Renders facts, episodes and messages as markdown for a language model, and its fence."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -10,7 +10,7 @@ from episodic.models import Episode, Message
 from memoryproject.text import cleaning
 from memoryproject.text.cleaning import clean_line
 from memoryproject.text.tokens import count_tokens
-from retrieval.hits import EpisodeHit, EpisodeRow, FactHit, FactRow, Hit, MessageRow
+from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 from semantic.models import Fact
 
 KEY_MOMENT = 0.7
@@ -60,13 +60,13 @@ def render(
 def render_fact(hit: FactHit, *, explain: bool = False) -> str:
     """Return one bullet; each supporting episode counts as a source."""
     noun = "conversation" if hit.sources == 1 else "conversations"
-    corrected = hit.fact.corrected_at
+    corrected = hit.corrected_at
     by_hand = f", corrected on {corrected:%Y-%m-%d}" if corrected else ""
-    day = f", {hit.fact.valid_at:%Y-%m-%d}" if explain else ""
+    day = f", {hit.valid_at:%Y-%m-%d}" if explain else ""
     trace = f" [{render_trace(hit.found)}]" if explain else ""
-    text = clean_line(hit.fact.fact)
+    text = clean_line(hit.fact)
     sources = f"(sources: {hit.sources} {noun}{by_hand})"
-    return f"- [{hit.fact.category}{day}] {text} {sources}{mark(hit.fact)}{trace}"
+    return f"- [{hit.category}{day}] {text} {sources}{mark(hit)}{trace}"
 
 
 def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
@@ -74,32 +74,33 @@ def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
     if detail == "high":
         return True
     ranks = {"auto": AUTO_RANKS, "low": LOW_RANKS}.get(detail, 0)
-    return hit.found.rank <= ranks and hit.episode.surprise >= KEY_MOMENT
+    return hit.found.rank <= ranks and hit.surprise >= KEY_MOMENT
 
 
 def render_episode(
     hit: EpisodeHit, *, detail: str, now: datetime, explain: bool = False, whole: bool = False
 ) -> str:
     """Return one episode: heading, time, summary, and its messages if asked for."""
-    lines = [heading(hit), *about(hit.episode, now=now)]
+    lines = [heading(hit), *about(hit, now=now)]
     if explain:
         lines.append(f"**Found:** {render_trace(hit.found)}")
     if shows_details(hit, detail=detail):
         lines += ["", "**Details:**"]
-        show = render_message if whole else render_message_capped
-        lines += [show(message, with_day=explain) for message in hit.messages]
+        lines += [
+            render_message(message, with_day=explain, whole=whole) for message in hit.messages
+        ]
     return "\n".join(lines) + "\n"
 
 
 def heading(hit: EpisodeHit) -> str:
     """Return the heading of an episode, with its rank, score and marks."""
-    marks = ", key moment" if hit.episode.surprise >= KEY_MOMENT else ""
-    marks += ", corrected" if hit.episode.correction else ""
-    title = clean_line(hit.episode.title)
+    marks = ", key moment" if hit.surprise >= KEY_MOMENT else ""
+    marks += ", corrected" if hit.correction else ""
+    title = clean_line(hit.title)
     return f"### {title} [rank: {hit.found.rank}, score: {hit.found.score:.2f}{marks}]"
 
 
-def about(episode: Episode | EpisodeRow, *, now: datetime) -> list[str]:
+def about(episode: Episode | EpisodeHit, *, now: datetime) -> list[str]:
     """Return the lines under an episode's heading."""
     return [
         f"**When:** {render_age(episode.end_at, now=now)}",
@@ -107,38 +108,39 @@ def about(episode: Episode | EpisodeRow, *, now: datetime) -> list[str]:
     ]
 
 
-def mark(row: Message | MessageRow | Episode | EpisodeRow | Fact | FactRow) -> str:
+def mark(row: Message | MessageRow | Episode | EpisodeHit | Fact | FactHit) -> str:
     """Return what stands behind a quoted row that contradicts a correction; else nothing."""
     return f" [{row.correction}]" if row.correction else ""
 
 
 def render_message(
-    message: Message | MessageRow, *, with_day: bool = False, content: str | None = None
+    message: Message | MessageRow,
+    *,
+    with_day: bool = False,
+    content: str | None = None,
+    whole: bool = True,
 ) -> str:
     """Return one quoted message, on one line, under its speaker's name.
 
-    `content` stands in for what it says, where only a part is to be shown.
+    `content` stands in for what it says, where only a part is to be shown. Unless `whole`, of a
+    very long one comes the beginning and where the rest is.
     """
+    said = (message.content if content is None else content) or ""
+    text = clean_line(said if whole else cleaning.cap(said, SHOWN_AT_MOST))
     speaker = clean_line(message.name) or message.role
     day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
-    text = clean_line((message.content if content is None else content) or "")
     # A name that begins with a bracket could say where a reference leads.
-    return cleaning.break_definitions(f'- {day}{speaker}: "{text}"{mark(message)}')
-
-
-def render_message_capped(message: MessageRow, *, with_day: bool = False) -> str:
-    """Return one quoted message, or of a very long one the beginning and where the rest is."""
-    content = cleaning.cap(message.content or "", SHOWN_AT_MOST)
-    line = render_message(message, with_day=with_day, content=content)
-    if not is_capped(message):
+    line = cleaning.break_definitions(f'- {day}{speaker}: "{text}"{mark(message)}')
+    if whole or len(said) <= SHOWN_AT_MOST:
         return line
-    size = len(message.content or "")
-    return f"{line} [the first {SHOWN_AT_MOST} of {size} characters; message {message.id}]"
+    return f"{line} [the first {SHOWN_AT_MOST} of {len(said)} characters; message {message.id}]"
 
 
-def is_capped(message: MessageRow) -> bool:
-    """Return whether a message is so long that it is cut where no budget limits the answer."""
-    return len(message.content or "") > SHOWN_AT_MOST
+def list_cut(messages: Iterable[Message | MessageRow], *, whole: bool) -> tuple[str, ...]:
+    """Return the ids of messages of which a part is shown, unless they are shown `whole`."""
+    return tuple(
+        str(row.id) for row in messages if not whole and len(row.content or "") > SHOWN_AT_MOST
+    )
 
 
 def render_trace(hit: Hit) -> str:
@@ -171,7 +173,7 @@ def render_age(moment: datetime, *, now: datetime) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'} ago"
 
 
-def render_recent(episodes: Sequence[Episode | EpisodeRow], *, now: datetime) -> str:
+def render_recent(episodes: Sequence[Episode], *, now: datetime) -> str:
     """Return episodes that nobody searched for: without ranks and scores."""
     if not episodes:
         return ""

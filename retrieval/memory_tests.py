@@ -18,7 +18,7 @@ from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest, Retrieval
 from retrieval.recall import Draft, draft_answer
-from retrieval.request import RecallRequest
+from retrieval.search.in_conversation import RecallRequest
 
 TESTS_AT_MOST = 200
 """Of a tenant: all of them run while somebody waits."""
@@ -88,23 +88,19 @@ def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = N
     Raises:
         ModelUnavailable: the query cannot be embedded now: a lesser answer proves nothing.
     """
-    draft = draft_answer(tenant=test.tenant, request=to_request(test), now=now)
-    if draft.degraded:
-        raise ModelUnavailable("The embedding model is away.")
-    passed = bool(test.passes)
-    test.ran_at, test.failures = now, list(find_failures(test, draft))
-    test.broken_by = (test.broken_by or changeset_id) if test.failures else None
-    return passed and bool(test.failures)
-
-
-def to_request(test: MemoryTest) -> RecallRequest:
-    """Return what a test asks, as `retrieve_memory` would."""
-    return RecallRequest(
+    request = RecallRequest(
         query=test.query,
         conversation_id=test.conversation.external_id,
         kind=Retrieval.Kind.RETRIEVE,
         max_tokens=test.max_tokens,
     )
+    draft = draft_answer(tenant=test.tenant, request=request, now=now)
+    if draft.receipt.degraded:
+        raise ModelUnavailable("The embedding model is away.")
+    passed = bool(test.passes)
+    test.ran_at, test.failures = now, list(find_failures(test, draft))
+    test.broken_by = (test.broken_by or changeset_id) if test.failures else None
+    return passed and bool(test.failures)
 
 
 def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
@@ -120,7 +116,7 @@ def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
     for place, words in enumerate(test.must_not_say):
         if fold(words) in unmarked:
             yield f"must_not_say.{place}"
-    if test.at_most_tokens is not None and draft.tokens > test.at_most_tokens:
+    if test.at_most_tokens is not None and draft.receipt.tokens > test.at_most_tokens:
         yield "at_most_tokens"
 
 

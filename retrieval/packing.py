@@ -1,4 +1,7 @@
-"""Packing the most useful text into a budget of tokens.
+"""Packs the most useful text into a budget of tokens: ranks single messages, and chooses.
+
+Scores of messages are deviations from the mean message, so that they add up: one that is a
+deviation closer in meaning outweighs one that is half a deviation richer in words.
 
 Facts come first, those that answer best, in a share of the budget; then messages, best
 first, each by itself. The first ones are shown whole but for filler, later ones by the sentences
@@ -8,17 +11,21 @@ exactly over the parts of a block: nothing is rendered twice.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import TypeVar
 
 from django.conf import settings
 
+from episodic.models import Message
 from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
 from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
-from retrieval.hits import FactHit, MessageRow
+from retrieval.hits import Candidates, FactHit, Hit, MessageRow
+from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.search.in_conversation import RecallRequest
 from retrieval.truncation import Trimmer
 
 Item = TypeVar("Item")
@@ -42,6 +49,10 @@ LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
+TIMELY_RANK = 3.0
+"""A fact of the days asked for counts as if this many times further up."""
+READ_FOR_DATES = 2_000
+"""Characters of a message."""
 REMEMBERED_LINES, REMEMBERED_CHARACTERS = 8_192, 1_000
 """Facts, lines, headings and names whose sizes a process keeps in mind; longer ones not."""
 
@@ -75,7 +86,7 @@ class Block:
     """A part of the text: all facts, or one day of one episode. Ends in a line break."""
 
     text: str
-    messages: tuple[MessageRow, ...]
+    messages: tuple[MessageRow | Message, ...]
     """Those that the part shows, or that say its facts."""
     cut: tuple[str, ...] = ()
     """Of the messages that it shows those of which something is left out, by id."""
@@ -97,6 +108,7 @@ class Packed:
         self.explain = explain
         """Whether facts and episodes say their ids."""
         self.facts: list[FactHit] = []
+        self._fact_ids: set[str] = set()
         self.days: dict[Day, list[Shown]] = {}
         """Messages in order of choice."""
         self._quarters: dict[Day | None, int] = {}
@@ -105,11 +117,36 @@ class Packed:
         """The lines of facts, by id: one that does not fit at first is tried again."""
         self.budget = Budget(max_tokens)
 
+    def fill(
+        self,
+        facts: Sequence[FactHit],
+        messages: Sequence[MessageRow],
+        *,
+        pinned: Sequence[FactHit],
+        wants_facts: bool,
+    ) -> None:
+        """Choose from facts and messages, both best first."""
+        room = _room_for_facts(self.max_tokens, wants_facts) if messages else self.max_tokens
+        for hit in facts:
+            self.add_fact(hit, at_most=room)
+        at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
+        for hit in [*(hit for hit in facts if hit.is_pinned), *pinned]:
+            self.add_fact(hit, at_most=at_most)
+        sizes = (_measure(message, message.content or "") for message in messages)
+        is_tight = sum(sizes) > 4 * self.max_tokens
+        for message in messages:
+            self.add_message(message, is_tight=is_tight)
+        for hit in facts:
+            self.add_fact(hit, at_most=self.max_tokens)
+        self.facts = [hit for hit in (*facts, *pinned) if hit.id in self._fact_ids]
+
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
-        """Add a fact unless it would take what is spent above `at_most`."""
-        text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
+        """Add a fact, once, unless it would take what is spent above `at_most`."""
+        if hit.id in self._fact_ids:
+            return
+        text = self._render_fact(hit) if self._fact_ids else FACTS_HEADING + self._render_fact(hit)
         if self._pay(None, _count(text), at_most=at_most):
-            self.facts.append(hit)
+            self._fact_ids.add(hit.id)
 
     def add_message(self, message: MessageRow, *, is_tight: bool) -> None:
         """Add a message, as whole as it fits, with the headings that it needs.
@@ -206,14 +243,14 @@ class Packed:
 
     def _render_fact(self, hit: FactHit) -> str:
         """Return a bullet with the day since when it is true, unless the fact names a date."""
-        if hit.fact.id in self._rendered:
-            return self._rendered[hit.fact.id]
-        dated = FULL_DATE.search(hit.fact.fact)
-        day = "" if dated else f", {markdown.render_date(hit.fact.valid_at)}"
-        label = f"{hit.fact.category}{day}"
+        if hit.id in self._rendered:
+            return self._rendered[hit.id]
+        dated = FULL_DATE.search(hit.fact)
+        day = "" if dated else f", {markdown.render_date(hit.valid_at)}"
+        label = f"{hit.category}{day}"
         mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        text = f"- [{label}] {clean_line(hit.fact.fact)}{markdown.mark(hit.fact)}{mark}\n"
-        return self._rendered.setdefault(hit.fact.id, text)
+        text = f"- [{label}] {clean_line(hit.fact)}{markdown.mark(hit)}{mark}\n"
+        return self._rendered.setdefault(hit.id, text)
 
     def _render_heading(self, key: Day) -> str:
         episode_id, day = key
@@ -222,41 +259,132 @@ class Packed:
 
 
 def pack(
-    facts: Sequence[FactHit],
-    messages: Sequence[MessageRow],
+    candidates: Candidates,
+    episodes: Sequence[Hit],
     *,
-    pinned: Sequence[FactHit] = (),
+    request: RecallRequest,
     max_tokens: int,
-    wants_facts: bool,
-    trimmer: Trimmer,
-    explain: bool = False,
+    now: datetime,
 ) -> Packed:
-    """Choose from facts and messages, both best first.
+    """Choose what to serve within `max_tokens`, which may be less than the request's.
 
-    The text of all blocks, a line break between two of them, never counts more than
-    `max_tokens`. `wants_facts`: the caller asked for one category of them.
+    Facts below the request's `semantic_limit` only point at their messages. The text of all
+    blocks, a line break between two of them, never counts more than `max_tokens`.
     """
-    packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=explain)
-    for hit in facts:
-        packed.add_fact(
-            hit, at_most=_room_for_facts(max_tokens, wants_facts) if messages else max_tokens
-        )
-    chosen = {hit.fact.id for hit in packed.facts}
-    rest = [hit for hit in facts if hit.fact.is_pinned and hit.fact.id not in chosen]
-    at_most = packed.budget.spent + int(PINNED_SHARE * max_tokens)
-    for hit in [*rest, *pinned]:
-        packed.add_fact(hit, at_most=at_most)
-    sizes = (_measure(message, message.content or "") for message in messages)
-    is_tight = sum(sizes) > 4 * max_tokens
-    for message in messages:
-        packed.add_message(message, is_tight=is_tight)
-    chosen = {hit.fact.id for hit in packed.facts}
-    for hit in facts:
-        if hit.fact.id not in chosen:
-            packed.add_fact(hit, at_most=max_tokens)
-    order = {hit.fact.id: place for place, hit in enumerate([*facts, *pinned])}
-    packed.facts.sort(key=lambda hit: order[hit.fact.id])
+    query = request.query
+    asked = days_asked(query, at=request.as_of or request.known_at or now)
+    ranks = rank_facts(candidates.facts, asked)
+    facts = sorted(candidates.facts, key=lambda hit: ranks[hit.id])[: request.semantic_limit]
+    messages = rank_messages(candidates, episodes, ranks, query=query, asked=asked)
+    trimmer = Trimmer(
+        question=query,
+        messages=[message.content or "" for message in messages],
+        speakers={message.name for message in messages},
+    )
+    packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=request.explain)
+    wants_facts = request.category is not None
+    packed.fill(facts, messages, pinned=candidates.pinned, wants_facts=wants_facts)
     return packed
+
+
+SPEAKER_BONUS = 0.8
+"""For a message by somebody whom the question names."""
+POINTER_BONUS = 1.25
+"""For a message that says the best fact; less for lesser facts."""
+TIME_BONUS = 1.5
+"""For a message of the days that the question names; less for days near them."""
+OVER_PENALTY = 2.0
+"""For a message of which the facts are retired: what replaced them comes first."""
+POINTER_K = 9
+"""Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
+
+
+def weigh(
+    *,
+    score: float,
+    retrievability: float,
+    closeness: float = 0.0,
+    is_over: bool = False,
+    is_named: bool = False,
+    fact_rank: float | None = None,
+) -> float:
+    """Return the score of a message with all that speaks for it.
+
+    `score` is the search's own; `closeness` 1.0 on the days asked for, 0.0 far from them;
+    `is_over`: it says what is no longer true; `fact_rank`: of the best fact that it says. A
+    factor, retrievability, enters a sum by its logarithm.
+    """
+    score += math.log(max(retrievability, 1e-9)) + TIME_BONUS * closeness
+    if is_over:
+        score -= OVER_PENALTY
+    if is_named:
+        score += SPEAKER_BONUS
+    if fact_rank is not None:
+        score += POINTER_BONUS * (POINTER_K + 1) / (POINTER_K + fact_rank)
+    return score
+
+
+def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[str, float]:
+    """Return the rank of each fact, less for those of the days asked for; 1 is best."""
+    ranks: dict[str, float] = {}
+    for hit in facts:
+        near = _closeness(asked, at=hit.valid_at, text=hit.fact)
+        ranks[hit.id] = hit.found.rank / (1 + (TIMELY_RANK - 1) * near)
+    return ranks
+
+
+def rank_messages(
+    candidates: Candidates,
+    episodes: Sequence[Hit],
+    fact_ranks: Mapping[str, float],
+    *,
+    query: str,
+    asked: Sequence[Span],
+) -> list[MessageRow]:
+    """Return those of the messages that were found, best first.
+
+    What only retired facts were drawn from is no longer true; what contradicts a correction
+    counts likewise.
+    """
+    scores = {seq: (score, hit.retrievability) for hit in episodes for seq, score in hit.lines}
+    messages = {seq: row for seq, row in candidates.messages.items() if seq in scores}
+    pointed = _ranks_by_seq(candidates.facts, fact_ranks, among=candidates.messages)
+    named = speakers_named(query, [row.name or row.role for row in messages.values()])
+    weights = {
+        seq: weigh(
+            score=scores[seq][0],
+            retrievability=scores[seq][1],
+            closeness=_closeness(
+                asked, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
+            ),
+            is_over=seq in candidates.retired or bool(message.correction),
+            is_named=(message.name or message.role) in named,
+            fact_rank=pointed.get(seq),
+        )
+        for seq, message in messages.items()
+    }
+    return [messages[seq] for seq in sorted(weights, key=lambda seq: (-weights[seq], seq))]
+
+
+def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:
+    return closeness(asked, on=at.date(), named=days_named(text)) if asked else 0.0
+
+
+def _ranks_by_seq(
+    facts: Sequence[FactHit], ranks: Mapping[str, float], *, among: Mapping[int, MessageRow]
+) -> dict[int, float]:
+    """Return, by seq of a message, the rank of the best fact drawn from it.
+
+    A fact of another conversation points at none of these messages.
+    """
+    by_seq: dict[int, float] = {}
+    for hit in facts:
+        rank = ranks[hit.id]
+        for message in hit.messages:
+            if among.get(message.seq) is not message:
+                continue
+            by_seq[message.seq] = min(rank, by_seq.get(message.seq, rank))
+    return by_seq
 
 
 def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
@@ -265,11 +393,6 @@ def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
         return int(max_tokens * CATEGORY_SHARE)
     room = int(max_tokens * FACT_SHARE)
     return room if settings.LLM == "openai" else min(room, OFFLINE_FACT_TOKENS)
-
-
-def join(blocks: Sequence[Block]) -> str:
-    """Return the whole text."""
-    return "\n".join(block.text for block in blocks)
 
 
 def _render_line(message: MessageRow, content: str) -> str:

@@ -15,19 +15,17 @@ from episodic.queries import Progress
 from indexing.model_change import answering
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge import replicas
 from memoryproject.process import metrics, traces
 from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text.cleaning import print_links
 from memoryproject.text.tokens import count_tokens
-from retrieval import lines, markdown, receipts, replay, selection
+from retrieval import markdown, receipts, selection
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
-from retrieval.request import CONVERSATION, EPISODIC_LIMIT, USER, RecallRequest
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import Question, embed_or_none
+from retrieval.search.in_conversation import CONVERSATION, USER, Question, RecallRequest
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
@@ -36,34 +34,16 @@ Find = Callable[[Conversation, RecallRequest, Question], list[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Everything that an endpoint renders; `degraded` names what was missing."""
-
-    chosen: Chosen
-    progress: Progress
-    degraded: str
-    receipt: Retrieval
-    is_left_out: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer that nobody has been given yet, and how long its two costly steps took."""
+    """An answer, its receipt, and how long its two costly steps took."""
 
     chosen: Chosen
-    conversation: Conversation | None
-    fusion: Fusion
-    vector: Vectors | None
-    model: str
-    """Whose vector that is; empty: there is none."""
-    degraded: str
-    tokens: int
+    receipt: Retrieval
+    """It is stored when somebody is given the answer, who is not known before."""
     embedding_s: float
     search_s: float
-    relevance: float | None
-    """How likely it is that what was found holds what was asked for; None: not known."""
     is_left_out: bool
-    """Whether that is less than the request wants, so that nothing found is served."""
+    """Whether the answer is less relevant than is wanted, so that nothing found is served."""
 
     @property
     def served(self) -> list[Hit]:
@@ -73,8 +53,10 @@ class Draft:
 
 def recall(
     *, tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
-) -> Answer:
-    """Answer a request and write its receipt. Calls no language model.
+) -> tuple[Draft, Progress]:
+    """Answer a request and write its receipt; also return how far the conversation is processed.
+
+    Calls no language model.
 
     An unknown conversation gets an empty answer, and is not made. When the query
     cannot be embedded the words alone are searched and the answer says so.
@@ -88,33 +70,19 @@ def recall(
 
 def _recall(
     tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
-) -> Answer:
-    started = time.monotonic()
-    draft, progress = reading.read(
-        lambda: _draft_with_progress(tenant, request, now),
-        tenant=tenant,
-        key=asked_by,
-        fresh=request.min_seq is not None,
-    )
+) -> tuple[Draft, Progress]:
+    def draft_and_measure() -> tuple[Draft, Progress]:
+        draft = draft_answer(tenant=tenant, request=request, now=now)
+        return draft, episodic_queries.measure_progress(draft.receipt.conversation)
+
+    started, fresh = time.monotonic(), request.min_seq is not None
+    draft, progress = reading.read(draft_and_measure, tenant=tenant, key=asked_by, fresh=fresh)
+    receipt = draft.receipt
     with print_links(request.links):
-        parts = replay.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
+        receipt.parts = receipts.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
     drafted = time.monotonic()
-    receipt = receipts.write_receipt(
-        tenant=tenant,
-        asked_by=asked_by,
-        kind=request.kind,
-        query=request.query,
-        parameters=_render_request(request, draft.fusion),
-        conversation=draft.conversation,
-        hits=draft.served,
-        embedding_model=draft.model,
-        degraded=draft.degraded,
-        tokens=draft.tokens,
-        started=started,
-        relevance=draft.relevance,
-        parts=parts,
-        signature="" if parts is None else replay.sign(draft.chosen.text),
-    )
+    receipt.asked_by, receipt.signature = asked_by, receipts.sign(draft.chosen.text)
+    receipts.write_receipt(receipt, hits=draft.served, started=started)
     stages = {
         "embed": draft.embedding_s,
         "search": draft.search_s,
@@ -125,15 +93,7 @@ def _recall(
         metrics.stage_seconds.labels(stage).observe(seconds)
     named = {traces.CONVERSATION: str(request.conversation_id), traces.RECORDS: len(draft.served)}
     traces.describe(named)
-    return Answer(draft.chosen, progress, draft.degraded, receipt, draft.is_left_out)
-
-
-def _draft_with_progress(
-    tenant: Tenant, request: RecallRequest, now: datetime
-) -> tuple[Draft, Progress]:
-    """Return a draft, and how far its conversation was processed where that was read."""
-    draft = draft_answer(tenant=tenant, request=request, now=now)
-    return draft, episodic_queries.measure_progress(draft.conversation)
+    return draft, progress
 
 
 def draft_answer(
@@ -158,24 +118,20 @@ def _draft(
     now: datetime,
     find: Find,
 ) -> Draft:
-    fusion = choose_fusion(tenant, request)
-    if conversation:
-        conversation.tenant = tenant
+    fusion = DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
     started = time.perf_counter()
-    is_empty = conversation is None and request.scope == CONVERSATION
-    vector, degraded = (None, "") if is_empty else embed_or_none(request.query)
+    place = conversation
+    if place is None and request.scope != CONVERSATION:  # a new one has what others share
+        place = Conversation(tenant=tenant, external_id=request.conversation_id)
+    vector, degraded = in_conversation.embed_or_none(request.query) if place else (None, "")
     embedded = time.perf_counter()
     model = "" if vector is None else embeddings.get_embedder().name
-    question = to_question(request, fusion, vector, model, now)
-    place = conversation
-    if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
-        place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
-    if conversation and request.known_at:
-        known = find_known(conversation, request.known_at, request.as_of)
-        question = replace(question, known=known)
+    known = find_known(conversation, request)
+    question = in_conversation.to_question(request, fusion, vector, model, now, known)
     hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
+    parameters = _render_request(request, fusion)
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     relevance = _estimate_relevance(request, hits, degraded)
@@ -186,19 +142,18 @@ def _draft(
         if request.scope != CONVERSATION:
             selection.name_homes(place, chosen)
     chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
-    return Draft(
-        chosen=chosen,
+    receipt = Retrieval(
+        tenant=tenant,
         conversation=conversation,
-        fusion=fusion,
-        vector=vector,
-        model=model,
+        kind=request.kind,
+        query=request.query,
+        parameters=parameters,
+        embedding_model=model,
         degraded=degraded,
         tokens=count_tokens(chosen.text),
-        embedding_s=embedded - started,
-        search_s=searched - embedded,
         relevance=relevance,
-        is_left_out=is_left_out,
     )
+    return Draft(chosen, receipt, embedded - started, searched - embedded, is_left_out)
 
 
 def _search(conversation: Conversation, request: RecallRequest, question: Question) -> list[Hit]:
@@ -221,43 +176,18 @@ def _search(conversation: Conversation, request: RecallRequest, question: Questi
     return [*facts, *in_conversation.search(conversation, question)]
 
 
-def to_question(
-    request: RecallRequest, fusion: Fusion, vector: Vectors | None, model: str, now: datetime
-) -> Question:
-    """Return what a request asks of the search."""
-    only_facts = request.kind is Retrieval.Kind.CONTEXT
-    question = Question(
-        words=request.query,
-        vector=vector,
-        model=model,
-        shelves=(MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE),
-        fact_limit=request.semantic_limit,
-        episode_limit=request.episodic_limit or EPISODIC_LIMIT,
-        category=request.category,
-        now=now,
-        as_of=request.as_of,
-        explain=request.explain,
-        fusion=fusion,
-        shown=request.is_plain,
-    )
-    if request.max_tokens is None:
-        return question
-    any_episode = request.episodic_limit is None
-    return lines.widen(question, max_tokens=request.max_tokens, any_episode=any_episode)
-
-
-def find_known(
-    conversation: Conversation, known_at: datetime, as_of: datetime | None
-) -> list[uuid.UUID]:
-    """Return the facts and episodes of a conversation that the server had at a moment.
+def find_known(place: Conversation | None, request: RecallRequest) -> list[uuid.UUID] | None:
+    """Return the facts and episodes that the server had at the moment asked about; None: now.
 
     With `as_of` the facts that it held then to be true at that other one. What was
     quarantined or erased since is left out.
     """
+    if place is None or request.known_at is None:
+        return None
     facts = beliefs.facts_believed_at(
-        tenant=conversation.tenant, known_at=known_at, as_of=as_of, conversation=conversation
+        tenant=place.tenant, known_at=request.known_at, as_of=request.as_of, conversation=place
     )
-    return [*facts, *episodic_queries.episodes_known_at(conversation, known_at)]
+    return [*facts, *episodic_queries.episodes_known_at(place, request.known_at)]
 
 
 def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: str) -> float | None:
@@ -272,11 +202,6 @@ def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: s
         return 0.0
     likeness = likeness_of(embeddings.get_embedder().name)
     return round(estimate_relevance(likeness.share(max(near)[1])), 2)
-
-
-def choose_fusion(tenant: Tenant, request: RecallRequest) -> Fusion:
-    """Return the numbers for a request: its own, else the tenant's, else the defaults."""
-    return DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
 
 
 def _render_request(request: RecallRequest, fusion: Fusion) -> dict[str, Any]:

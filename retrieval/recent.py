@@ -10,8 +10,8 @@ from indexing import text
 from memoryproject.edge.errors import Problem
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
-from retrieval.hits import MessageRow
 from retrieval.packing import Block, Budget, fit
+from retrieval.search.in_conversation import RecallRequest
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -22,18 +22,10 @@ BUDGET_SHARE = 0.5
 SHORTEST_WORD = 3
 
 
-def find_recent(
-    conversation: Conversation,
-    query: str,
-    min_seq: int,
-    max_tokens: int | None,
-    *,
-    whole: bool = False,
-) -> Block | None:
+def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int) -> Block | None:
     """Return the messages of the window to show, as a part of an answer: the newest that fit.
 
-    None if none does, or if all up to `min_seq` is indexed. Very long ones are cut unless
-    `whole`.
+    None if none does, or if all up to `min_seq` is indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
@@ -47,37 +39,27 @@ def find_recent(
     if min_seq <= progress.indexed_through_seq:
         return None
     newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
-    window = map(_to_values, newest)
-    query_words = _words(query)
+    query_words = _words(request.query)
 
-    def worth(message: MessageRow) -> tuple[bool, int, int]:
-        return message.seq == min_seq, len(query_words & _words(message.content or "")), message.seq
+    def worth(message: Message) -> tuple[bool, int, int]:
+        return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
 
-    chosen = sorted(window, key=worth, reverse=True)[:SHOWN_AT_MOST]
+    chosen = sorted(newest, key=worth, reverse=True)[:SHOWN_AT_MOST]
     if conversation.has_corrections:
         set_corrections(conversation.tenant, chosen)
-    room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
-    sized = ((row, _render(row, whole=whole)) for row in sorted(chosen, key=lambda row: -row.seq))
-    shown = fit(sized, Budget(room), size=lambda item: count_tokens(item[1]))
+    room = None
+    if request.max_tokens is not None:
+        room = int(request.max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
+    lines = [
+        (row, markdown.render_message(row, with_day=True, whole=request.whole) + "\n")
+        for row in sorted(chosen, key=lambda row: -row.seq)
+    ]
+    shown = fit(lines, Budget(room), size=lambda line: count_tokens(line[1]))
     if not shown:
         return None
-    messages, lines = zip(*reversed(shown), strict=True)
-    cut = () if whole else tuple(message.id for message in messages if markdown.is_capped(message))
-    return Block(HEADING + "".join(lines), messages, cut)
-
-
-def _to_values(row: Message) -> MessageRow:
-    return MessageRow(
-        id=str(row.id),
-        seq=row.seq,
-        role=row.role,
-        name=row.name,
-        content=row.content,
-        occurred_at=row.occurred_at,
-        metadata=row.metadata,
-        quarters=None,
-        episode_id=None,
-    )
+    messages, texts = zip(*reversed(shown), strict=True)
+    cut = markdown.list_cut(messages, whole=request.whole)
+    return Block(HEADING + "".join(texts), messages, cut)
 
 
 def _words(content: str) -> set[str]:
@@ -87,8 +69,3 @@ def _words(content: str) -> set[str]:
         for word in text.prepare(content).split()
         if len(word) >= SHORTEST_WORD or not word.isascii()
     }
-
-
-def _render(message: MessageRow, *, whole: bool) -> str:
-    show = markdown.render_message if whole else markdown.render_message_capped
-    return show(message, with_day=True) + "\n"

@@ -5,16 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from episodic.models import Conversation, Episode
+from episodic.models import Conversation, Episode, Message
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
-from retrieval import lines, markdown, packing
+from retrieval import markdown, packing
 from retrieval.hits import (
     EpisodeHit,
-    EpisodeRow,
     FactHit,
-    FactRow,
     Hit,
     MessageRow,
     episodes_shown,
@@ -25,8 +23,7 @@ from retrieval.markdown import NO_FENCE, Fence
 from retrieval.models import Retrieval
 from retrieval.packing import Block
 from retrieval.recent import find_recent
-from retrieval.request import CONVERSATION, RecallRequest
-from retrieval.search.in_conversation import put_newer_first
+from retrieval.search.in_conversation import CONVERSATION, RecallRequest, put_newer_first
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
 from semantic.models import Fact
 
@@ -55,11 +52,9 @@ class Chosen:
     @property
     def corrections(self) -> dict[str, str]:
         """What is said of the facts, episodes and messages that contradict a correction, by id."""
-        rows: list[FactRow | EpisodeRow | MessageRow] = [hit.fact for hit in self.facts]
-        rows += [hit.episode for hit in self.episodes]
-        rows += [row for hit in self.hits for row in hit.messages]
+        rows = list_rows(self.hits)
         rows += self.recent.messages if self.recent else ()
-        return {row.id: row.correction for row in rows if row.correction}
+        return {str(row.id): row.correction for row in rows if row.correction}
 
     @property
     def unmarked_lines(self) -> list[str]:
@@ -73,6 +68,13 @@ class Chosen:
         ]
 
 
+def list_rows(
+    hits: Sequence[FactHit | EpisodeHit],
+) -> list[FactHit | EpisodeHit | MessageRow | Message]:
+    """Return memories and then their messages, in order: all that may carry a mark."""
+    return [*hits, *(row for hit in hits for row in hit.messages)]
+
+
 def choose(
     conversation: Conversation,
     request: RecallRequest,
@@ -84,23 +86,46 @@ def choose(
     """Return what an answer serves of hits, best first; nothing of them where it is left out."""
     recent = None
     if request.min_seq is not None:
-        recent = find_recent(
-            conversation, request.query, request.min_seq, request.max_tokens, whole=request.whole
-        )
+        recent = find_recent(conversation, request, request.min_seq)
     if is_left_out:
-        return _choose_recent(recent, is_packed=request.max_tokens is not None)
-    facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
-    if conversation.has_corrections and request.known_at is None:
-        facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
-    episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
-    if request.max_tokens is None:
-        return _choose_all(conversation, request, facts, episodes, recent, now)
+        chosen = Chosen([], [], "", blocks=None if request.max_tokens is None else ())
+    else:
+        facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
+        if conversation.has_corrections and request.known_at is None:
+            facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
+        episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
+        if request.max_tokens is None:
+            chosen = _choose_all(conversation, request, facts, episodes, now)
+        else:
+            taken = count_tokens(recent.text) + 1 if recent else 0
+            room = request.max_tokens - taken
+            chosen = _choose_packed(conversation, request, facts, episodes, room, now)
+    if recent is None:
+        return chosen
+    return replace(
+        chosen,
+        text="\n".join(part for part in (chosen.text, recent.text) if part),
+        blocks=None if chosen.blocks is None else (*chosen.blocks, recent),
+        recent=recent,
+        cut=(*chosen.cut, *recent.cut),
+    )
+
+
+def _choose_packed(
+    conversation: Conversation,
+    request: RecallRequest,
+    facts: Sequence[Hit],
+    episodes: Sequence[Hit],
+    max_tokens: int,
+    now: datetime,
+) -> Chosen:
+    """Return what a budget holds."""
     quoted = [hit for hit in episodes if hit.lines]
     candidates = load_candidates(
         conversation,
         facts,
         quoted,
-        seqs=[line.seq for hit in quoted for line in hit.lines],
+        seqs=[seq for hit in quoted for seq, _ in hit.lines],
         with_pinned=_wants_pinned(request),
         with_retired=request.as_of is None and request.known_at is None,
     )
@@ -111,31 +136,19 @@ def choose(
         candidates.episodes,
         candidates.messages.values(),
     )
-    taken = count_tokens(recent.text) + 1 if recent else 0
-    packed = lines.fill_budget(
-        candidates, quoted, request=request, max_tokens=request.max_tokens - taken, now=now
-    )
-    blocks = (*packed.blocks(), *([recent] if recent else []))
+    packed = packing.pack(candidates, quoted, request=request, max_tokens=max_tokens, now=now)
+    said = packed.messages()
+    blocks = tuple(packed.blocks())
     return Chosen(
         facts=packed.facts,
-        episodes=lines.serve(candidates.episodes, packed),
-        text=packing.join(blocks),
+        episodes=[
+            replace(hit, messages=tuple(said[hit.id]))
+            for hit in candidates.episodes
+            if hit.id in said
+        ],
+        text="\n".join(block.text for block in blocks),
         blocks=blocks,
-        recent=recent,
         cut=tuple(message_id for block in blocks for message_id in block.cut),
-    )
-
-
-def _choose_recent(recent: Block | None, *, is_packed: bool) -> Chosen:
-    """Return what was not found but asked for by number, and nothing else."""
-    parts = () if recent is None else (recent,)
-    return Chosen(
-        facts=[],
-        episodes=[],
-        text=packing.join(parts),
-        blocks=parts if is_packed else None,
-        recent=recent,
-        cut=() if recent is None else recent.cut,
     )
 
 
@@ -144,7 +157,6 @@ def _choose_all(
     request: RecallRequest,
     fact_hits: Sequence[Hit],
     episode_hits: Sequence[Hit],
-    recent: Block | None,
     now: datetime,
 ) -> Chosen:
     """Return all that was found: no budget limits the answer."""
@@ -173,14 +185,10 @@ def _choose_all(
         explain=request.explain,
         whole=request.whole,
     )
-    if not request.whole:
-        quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
-        messages = (message for hit in quoted for message in hit.messages)
-        cut += tuple(message.id for message in messages if markdown.is_capped(message))
-    if recent is not None:
-        text = "\n".join(part for part in (text, recent.text) if part)
-        cut += recent.cut
-    return Chosen(facts=facts, episodes=episodes, text=text, recent=recent, cut=cut)
+    quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
+    messages = (message for hit in quoted for message in hit.messages)
+    cut += markdown.list_cut(messages, whole=request.whole)
+    return Chosen(facts=facts, episodes=episodes, text=text, cut=cut)
 
 
 def _put_corrections_first(
@@ -212,13 +220,9 @@ def _set_marks(
     Not on what was believed at a moment: the correction may have come later.
     """
     if request.known_at is None and (conversation.has_corrections or request.scope != CONVERSATION):
-        rows: list[MessageRow | EpisodeRow | FactRow] = [*messages]
-        rows += [row for hit in facts for row in hit.messages]
-        rows += [row for hit in episodes for row in hit.messages]
-        rows += [hit.fact for hit in facts]
-        rows += [hit.episode for hit in episodes]
+        rows = [*messages, *list_rows([*facts, *episodes])]
         set_corrections(conversation.tenant, rows, as_of=request.as_of)
-        set_corrected(conversation, [hit.fact for hit in facts])
+        set_corrected(conversation, facts)
 
 
 def _wants_pinned(request: RecallRequest) -> bool:
@@ -230,14 +234,12 @@ def _wants_pinned(request: RecallRequest) -> bool:
 
 def name_homes(place: Conversation, chosen: Chosen) -> None:
     """Load whose each memory is that is served from any conversation; what is gone has `place`."""
-    rows: list[FactRow | EpisodeRow] = [hit.fact for hit in chosen.facts]
-    rows += [hit.episode for hit in chosen.episodes]
     homes = {
         row_id: home
         for table in (Fact, Episode)
         for row_id, home in table.objects.of(place.tenant)
-        .filter(id__in=[row.pk for row in rows])
+        .filter(id__in=[hit.pk for hit in chosen.hits])
         .values_list("id", "conversation__external_id")
     }
-    for row in rows:
-        row.conversation_id = homes.get(row.pk, place.external_id)
+    for hit in chosen.hits:
+        hit.conversation_id = homes.get(hit.pk, place.external_id)

@@ -13,7 +13,7 @@ from django.db import ProgrammingError, connection
 from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
 
 from indexing.models import MemoryKind
-from memoryproject.database.clock import read_sql
+from memoryproject.database.clock import execute, read_sql
 
 NEAREST_OF_ALL = """
     SELECT memory_id, embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance
@@ -69,30 +69,30 @@ SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
 
 
 def run(
-    cursor: Any, text: str, params: dict[str, Any], *, fixed: Iterable[str] = (), keep: bool = True
-) -> None:
-    """Execute a statement whose plan the connection keeps, which saves reading and planning it.
+    text: str, params: dict[str, Any], *, fixed: Iterable[str] = (), keep: bool = True
+) -> list[Any]:
+    """Return the rows of a statement whose plan the connection keeps: read and planned once.
 
     There is a plan for each set of the values of `fixed`: let there be few. What is not asked
     for is folded away by them.
 
     A pooler may lend another session, where the plan is missing, or was made for somebody else.
     """
-    name, prepare, execute = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
+    name, prepare, by_plan = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
     is_distributed = connection.is_distributed  # type: ignore[attr-defined]
     if keep and not connection.in_atomic_block and not is_distributed:
         kept = vars(connection.connection).setdefault("kept_plans", set())
         for _ in range(2):
             try:
-                cursor.execute(execute if name in kept else prepare + execute, params)
+                rows = execute(by_plan if name in kept else prepare + by_plan, params)
             except ProgrammingError as error:
                 if not isinstance(error.__cause__, FOUND_ELSEWHERE):
                     raise
                 kept ^= {name}
             else:
                 kept.add(name)
-                return
-    cursor.execute(text, params)
+                return rows
+    return execute(text, params)
 
 
 @cache

@@ -203,7 +203,8 @@ class Trimmer:
         missing = KEPT_SHARE * self._worth(everything)
         kept: set[int] = set()
         covered: frozenset[str] = frozenset()
-        for place in self._by_worth(sentences):
+        worth = [self._worth(one.words) + self._worth(one.words & self._asked) for one in sentences]
+        for place in sorted(range(len(sentences)), key=lambda place: (-worth[place], place)):
             if kept and self._worth(covered) >= missing:
                 break
             kept.add(place)
@@ -233,10 +234,6 @@ class Trimmer:
     def _threshold(self, share: float) -> float:
         """Return what a word is worth in that share of the messages, or in a single one of few."""
         return min(-math.log(share), self._worth_of.unseen)
-
-    def _by_worth(self, sentences: Sequence[Sentence]) -> list[int]:
-        worth = [self._worth(one.words) + self._worth(one.words & self._asked) for one in sentences]
-        return sorted(range(len(sentences)), key=lambda place: (-worth[place], place))
 
     def _worth(self, words: frozenset[str]) -> float:
         return sum([self._worth_of[word] for word in words - self._names])

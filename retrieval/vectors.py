@@ -17,7 +17,7 @@ from episodic.episode_index import headline
 from indexing import queries as index_queries
 from indexing import services as index
 from indexing.model_change import EVERYTHING
-from indexing.models import MemoryKind, SearchUnit, UnitKind
+from indexing.models import SearchUnit, UnitKind
 from jobs.claims import Claim, SnapshotMoved, commit
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
@@ -109,50 +109,34 @@ def _texts_of(
 ) -> list[str]:
     """Return what each unit's vector stands for, as when it was first indexed.
 
-    A unit whose note has changed since it was read is gone by then: its text does not matter.
+    A unit of which the text was changed or erased since it was read is gone by then, too: what
+    is made of it does not matter.
     """
-    lines = _lines_of(units, tenant, conversation_id) if conversation_id else {}
-    whole = _whole_texts(units, tenant)
-    notes = note_queries.notes_by_id(tenant=tenant, note_ids=_memories(units, MemoryKind.NOTE))
-    parts: dict[tuple[uuid.UUID | None, int], str] = {
-        (note.id, place): part.meaning
-        for note in notes.values()
-        for place, part in enumerate(note_queries.passages_of(note))
-    }
-
-    def text_of(unit: SearchUnit) -> str:
-        if unit.kind == UnitKind.MESSAGE:
-            return lines.get(unit.first_seq, "")  # erased in between: the unit is gone, too
-        if unit.kind == UnitKind.NOTE:
-            return parts.get((unit.memory_id, unit.first_seq or 0), "")
-        return whole.get(unit.memory_id, "")
-
-    return [text_of(unit) for unit in units]
-
-
-def _memories(units: Sequence[SearchUnit], *shelves: MemoryKind) -> set[uuid.UUID]:
-    return {unit.memory_id for unit in units if unit.memory_id and unit.shelf in shelves}
+    texts: dict[object, str] = {}
+    if conversation_id:
+        conversation = episodic_queries.get_conversation(tenant, conversation_id)
+        seqs = [
+            unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq
+        ]
+        messages = episodic_queries.messages_at(conversation, seqs).values()
+        texts |= {line.seq: line.text for line in episodic_queries.to_lines(list(messages))}
+    ids = {unit.memory_id for unit in units if unit.memory_id}
+    for episode in episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids):
+        texts[episode.id] = headline(episode)
+    for fact in semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids):
+        texts[fact.id] = fact_embedding_text(
+            category=fact.category, fact=fact.fact, keywords=fact.keywords
+        )
+    for note in note_queries.notes_by_id(tenant=tenant, note_ids=ids).values():
+        for place, part in enumerate(note_queries.passages_of(note)):
+            texts[note.id, place] = part.meaning
+    return [texts.get(_key_of(unit), "") for unit in units]
 
 
-def _lines_of(
-    units: Sequence[SearchUnit], tenant: Tenant, conversation_id: uuid.UUID
-) -> dict[int | None, str]:
-    """Return the lines of messages, by seq."""
-    conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
-    seqs = [unit.first_seq for unit in units if unit.kind == UnitKind.MESSAGE and unit.first_seq]
-    messages = episodic_queries.messages_at(conversation, seqs)
-    return {line.seq: line.text for line in episodic_queries.to_lines(list(messages.values()))}
-
-
-def _whole_texts(units: Sequence[SearchUnit], tenant: Tenant) -> dict[uuid.UUID | None, str]:
-    """Return what the one vector of an episode's headline, or of a fact, stands for."""
-    ids = _memories(units, MemoryKind.EPISODE, MemoryKind.FACT)
-    whole: dict[uuid.UUID | None, str] = {
-        episode.id: headline(episode)
-        for episode in episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
-    }
-    whole |= {
-        fact.id: fact_embedding_text(category=fact.category, fact=fact.fact, keywords=fact.keywords)
-        for fact in semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
-    }
-    return whole
+def _key_of(unit: SearchUnit) -> object:
+    """Return what tells its text apart: of a message the seq, of a note its part, too."""
+    if unit.kind == UnitKind.MESSAGE:
+        return unit.first_seq
+    if unit.kind == UnitKind.NOTE:
+        return unit.memory_id, unit.first_seq or 0
+    return unit.memory_id

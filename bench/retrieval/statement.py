@@ -8,9 +8,8 @@ from typing import Any
 from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.ai.embeddings import Vectors
-from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT
 from retrieval.search import in_conversation
-from retrieval.search.in_conversation import Question
+from retrieval.search.in_conversation import EPISODIC_LIMIT, SEMANTIC_LIMIT, Question
 
 Statement = tuple[str, dict[str, Any]]
 

@@ -20,8 +20,8 @@ from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES, link_to_page
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.recall import draft_answer
-from retrieval.replay import replay
-from retrieval.request import read_request
+from retrieval.receipts import replay
+from retrieval.search.in_conversation import read_request
 from semantic import marking
 from semantic.contradictions import Claim
 from semantic.correction_marks import facts_behind, list_marks

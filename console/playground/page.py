@@ -24,11 +24,11 @@ from memoryproject.edge.http import flatten_details
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
 from retrieval.analysis import Analysis, Outcome, RankedMemory, analyse
-from retrieval.api.forms import DETAILS, ContextInput, RetrieveInput
+from retrieval.api.retrieve import DETAILS, ContextInput, RetrieveInput
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
-from retrieval.request import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import scores
+from retrieval.search.in_conversation import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
 from semantic.engines import Category
 
 HUES = 8
@@ -98,9 +98,9 @@ def list_kinds(analysis: Analysis) -> list[dict[str, Any]]:
 
 
 def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[str, Any]:
-    served = [row.found.memory_id for row in candidates if row.outcome is Outcome.SERVED]
+    served = [hit.memory_id for hit, outcome in candidates if outcome is Outcome.SERVED]
     hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
-    rows = [Row(row.found, row.outcome, hues.get(row.found.memory_id)) for row in candidates]
+    rows = [Row(hit, outcome, hues.get(hit.memory_id)) for hit, outcome in candidates]
     orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
     columns = [_to_column(order, rows) for order in orders]
     shown = {"columns": columns, "rows": rows, "served": len(served)}
@@ -213,20 +213,20 @@ def list_fusion_fields(
 def render_analysis(
     request: HttpRequest, analysis: Analysis, *, budget: int | None
 ) -> dict[str, Any]:
-    draft = analysis.draft
-    conversation = draft.conversation
+    draft, receipt = analysis.draft, analysis.draft.receipt
+    conversation = receipt.conversation
     reader = Reader(request.user)
     return {
         "analysis": analysis,
         "conversation": conversation,
         "reader": reader,
         "text": reader.show(draft.chosen.text, conversation.id if conversation else None),
-        "tokens": draft.tokens,
+        "tokens": receipt.tokens,
         "budget": budget,
-        "room": budget - draft.tokens if budget else None,
+        "room": budget - receipt.tokens if budget else None,
         "counter": tokens.in_use().name,
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
-        "numbers": draft.fusion.as_parameters(),
+        "numbers": receipt.parameters["fusion"],
         "kinds_of_memory": list_kinds(analysis),
     }

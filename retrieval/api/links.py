@@ -16,7 +16,7 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from notes.kinds import LINK_TYPES
 from retrieval import links
-from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node, Place
+from retrieval.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node
 
 DIRECTIONS = {True: "out", False: "in"}
 ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
@@ -45,7 +45,7 @@ class PlaceField(serializers.CharField):
         if not re.fullmatch(ONE_PLACE, value):
             raise serializers.ValidationError("This must be the `next` of a page before.")
         memory_id, link_type, direction = value.split(".")
-        return Place(uuid.UUID(memory_id), link_type, direction == DIRECTIONS[True])
+        return uuid.UUID(memory_id), link_type, direction == DIRECTIONS[True]
 
 
 class LinksQuery(Strict):
@@ -105,8 +105,8 @@ class MemoryLinks(ReadView):
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read_query(LinksQuery)
         limit = query.pop("limit")
-        edges = list(
-            links.links_of(tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query)
+        edges = links.links_of(
+            tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query
         )
         after = _name_place(edges[limit - 1]) if len(edges) > limit else None
         items = MemoryLinkOutput(edges[:limit], many=True).data

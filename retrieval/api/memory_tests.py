@@ -1,7 +1,6 @@
 """The calls `memory_tests`: questions with expectations, and whether answers meet them."""
 
 import uuid
-from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -16,11 +15,9 @@ from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from retrieval import memory_tests
-from retrieval.api.forms import BudgetField
+from retrieval.api.answers import BudgetField
 from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import MemoryTest
-
-TOKENS_AT_MOST = 1_000_000
 
 
 def _texts() -> serializers.ListField:
@@ -36,7 +33,7 @@ class MemoryTestInput(fields.Strict):
     max_tokens = BudgetField(required=False)
     must_say = _texts()
     must_not_say = _texts()
-    at_most_tokens = fields.WholeNumberField(required=False, min_value=1, max_value=TOKENS_AT_MOST)
+    at_most_tokens = BudgetField(required=False)
     case_id = fields.IdField(required=False)
 
 
@@ -98,5 +95,4 @@ class RunMemoryTests(KeyedView):
     def post(self, request: Request) -> Response:
         tests = memory_tests.tests_of(self.tenant())
         memory_tests.run_tests(tests, now=read_database_clock())
-        counts: dict[str, Any] = dict(memory_tests.count_verdicts(tests))
-        return Response(VerdictsOutput({"passed": 0, "failed": 0} | counts).data)
+        return Response(VerdictsOutput(memory_tests.count_verdicts(tests)).data)

@@ -1,7 +1,5 @@
 """The call `reconstruct_context`: what a query is about, with what it is linked with."""
 
-from typing import Any
-
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -9,8 +7,7 @@ from rest_framework.response import Response
 
 from memoryproject.edge.fields import AskedMomentField, FlagField, Output, WholeNumberField
 from memoryproject.edge.schema import describe
-from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.forms import BudgetField
+from retrieval.api.answers import BudgetField, MirroredView, NarrowedInput
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
@@ -31,13 +28,9 @@ class RecalledOutput(Output):
     columns = (
         "memory.id memory.kind memory.content memory.user_id? memory.category? memory.importance "
         "memory.emotion_type? memory.emotion_intensity memory.emotion_valence? "
-        "timestamp=memory.at linked_memory_ids=linked_ids memory.tags file_path distance depth"
+        "timestamp=memory.at linked_memory_ids=linked_ids memory.tags file_path distance depth "
+        "_distance=distance"  # the specification's name
     )
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields, the distance under the specification's name, too."""
-        named = serializers.FloatField(source="distance", allow_null=True)
-        return {**super().get_fields(), "_distance": named}
 
 
 class ReconstructionOutput(Output):

@@ -10,9 +10,9 @@ from memoryproject.edge import fields
 from memoryproject.edge.schema import describe
 from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
-from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.forms import BudgetField
-from retrieval.search import results
+from retrieval.api.answers import BudgetField, MirroredView, NarrowedInput
+from retrieval.links import Node
+from retrieval.reading import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
 
 RESULTS = 10
@@ -64,21 +64,18 @@ class SearchItem(fields.Output):
 
     table = results.Item
     columns = (
-        "id=finding.memory_id source_type memory.source_id? label relevance=finding.score "
-        "finding.importance combined_score=finding.combined token_estimate snippet "
-        "occurred_at=finding.at hops=finding.depth memory.metadata"
+        "id=finding.memory_id source_type memory.source_id? label=memory.clean_label "
+        "relevance=finding.score finding.importance combined_score=finding.combined "
+        "token_estimate snippet occurred_at=finding.at hops=finding.depth memory.metadata"
     )
     source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
 
 
-class HopPath(serializers.Serializer[Any]):
+class HopPath(fields.Output):
     """A link that was followed, from the nearer memory to the farther one."""
 
-    to = serializers.UUIDField(source="id")
+    table, columns = Node, "from=via to=id link_type"
     link_type = serializers.ChoiceField(choices=LINK_TYPES)
-
-    def get_fields(self) -> dict[str, Any]:
-        return {"from": serializers.UUIDField(source="via"), **super().get_fields()}
 
 
 class SearchOutput(fields.Output):

@@ -14,12 +14,12 @@ from django.db.models import F
 from episodic.queries import database_now
 from indexing.models import Memory as MemoryRow
 from memoryproject.ai.counting import get_counter
-from memoryproject.edge.errors import NotFound, Problem
+from memoryproject.edge.errors import Problem, get_row
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import tokens
 from notes import queries as note_queries
 from retrieval import reading
-from retrieval.memory import Memory, load_memory
+from retrieval.memory import load_memory
 from retrieval.models import Context, ContextSection
 from retrieval.truncation import Strategy
 
@@ -113,6 +113,7 @@ def get_context(*, tenant: Tenant, context_id: uuid.UUID) -> Context:
     return context
 
 
+@transaction.atomic
 def add_memory(
     *,
     tenant: Tenant,
@@ -129,15 +130,8 @@ def add_memory(
     Raises:
         NotFound: the tenant has no such context or memory, or the context has expired.
     """
-    with transaction.atomic():
-        MemoryRow.objects.of(tenant).filter(id=memory_id).select_for_update(no_key=True).first()
-        memory = load_memory(tenant=tenant, memory_id=memory_id)
-        return _add(tenant, context_id, memory, max_tokens=max_tokens, priority=priority)
-
-
-def _add(
-    tenant: Tenant, context_id: uuid.UUID, memory: Memory, *, max_tokens: int, priority: int
-) -> Addition:
+    MemoryRow.objects.of(tenant).filter(id=memory_id).select_for_update(no_key=True).first()
+    memory = load_memory(tenant=tenant, memory_id=memory_id)
     context = _get_row(tenant, context_id, lock=True)
     rows = ContextSection.objects.of(tenant).filter(context=context)
     section = rows.filter(memory=memory.id).first()
@@ -176,10 +170,9 @@ def delete_expired(*, at_most: int) -> int:
     Uses index: retrieval_context_by_expiry.
     """
     expired = Context.across_tenants.filter(expires_at__lte=database_now())
+    rows = expired.order_by("expires_at", "id").values_list("tenant", "id")
     due: dict[uuid.UUID, list[uuid.UUID]] = {}
-    for owner, context_id in expired.order_by("expires_at", "id").values_list("tenant", "id")[
-        :at_most
-    ]:
+    for owner, context_id in rows[:at_most]:
         due.setdefault(owner, []).append(context_id)
     return sum(_delete_of(owner, ids) for owner, ids in due.items())
 
@@ -204,8 +197,6 @@ def _add_section(context: Context, *, separator: int = 0, **fields: Any) -> Cont
 
 
 def _get_row(tenant: Tenant, context_id: uuid.UUID, *, lock: bool = False) -> Context:
-    live = Context.objects.of(tenant).filter(id=context_id, expires_at__gt=database_now())
-    context = (live.select_for_update() if lock else live).first()
-    if context is None:
-        raise NotFound("There is no such context, or it has expired.")
-    return context
+    live = Context.objects.of(tenant).filter(expires_at__gt=database_now())
+    rows = live.select_for_update() if lock else live
+    return get_row(rows, "context, or it has expired", id=context_id)

@@ -124,23 +124,23 @@ def reconstruct(
     started = time.monotonic()
     answer, findings = bring_back(tenant=tenant, request=request, now=now)
     by_id: dict[uuid.UUID, Hit] = {finding.memory_id: finding for finding in findings.best}
-    receipt = receipts.write_receipt(
+    receipt = Retrieval(
         tenant=tenant,
         asked_by=asked_by,
         kind=Retrieval.Kind.RECONSTRUCT,
         query=request.query,
         parameters={name: getattr(request, name) for name in APPLIED} | {"since": answer.since},
         conversation=in_tenant.find_audience(tenant, request),
-        hits=[
-            # What links led to has no score.
-            replace(by_id.get(memory.id, Hit(memory.id, memory.kind, 0, 0.0)), rank=place)
-            for place, memory in enumerate([item.memory for item in answer.recalled], start=1)
-        ],
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
         tokens=answer.tokens,
-        started=started,
     )
+    hits = [
+        # What links led to has no score.
+        replace(by_id.get(memory.id, Hit(memory.id, memory.kind, 0, 0.0)), rank=place)
+        for place, memory in enumerate([item.memory for item in answer.recalled], start=1)
+    ]
+    receipts.write_receipt(receipt, hits=hits, started=started)
     return replace(answer, receipt=receipt)
 
 

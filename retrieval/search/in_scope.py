@@ -69,16 +69,5 @@ def _fuse(finding: Finding, question: Question, episode: Episode | None) -> Hit:
         elapsed = question.now - episode.last_reviewed_at
         kept = fsrs_memory.retrievability(elapsed=elapsed, stability_days=episode.stability)
         kept = max(kept, fusion.floor)
-    return Hit(
-        memory_id=finding.memory_id,
-        shelf=finding.shelf,
-        rank=0,
-        score=rrf * kept,
-        rrf=rrf,
-        retrievability=kept,
-        lexical_rank=finding.lexical_rank,
-        vector_rank=finding.vector_rank,
-        lexical_found=finding.lexical_found,
-        vector_found=finding.vector_found,
-        cosine=None if finding.distance is None else 1 - finding.distance,
-    )
+    cosine = None if finding.distance is None else 1 - finding.distance
+    return replace(finding, score=rrf * kept, rrf=rrf, retrievability=kept, cosine=cosine)

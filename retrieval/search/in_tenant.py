@@ -134,11 +134,6 @@ class SearchRequest:
             return None
         return [source_type for source_type in self.source_types if source_type in NOTE_TYPES]
 
-    @property
-    def filters(self) -> dict[str, Any]:
-        """Return what must hold of a memory, as the statement takes it."""
-        return {name: getattr(self, name) for name in FILTERS}
-
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -212,14 +207,15 @@ def _ask(
     linked: Mapping[uuid.UUID, int],
 ) -> tuple[list[Finding], int]:
     """Return what matches, and how much does in all. `linked`: depths of what links lead to."""
+    filters = {name: getattr(request, name) for name in FILTERS}
     params = {
         **_words_of(request),
         **_meaning_of(vector),
-        **request.filters,
+        **filters,
         "tenant": tenant.id,
         "shelves": request.shelves,
         **_moments_of(tenant, request),
-        "filtered": request.is_past or any(value is not None for value in request.filters.values()),
+        "filtered": request.is_past or any(value is not None for value in filters.values()),
         "few": FEW,
         "everything": request.is_everything,
         "neutral": NEUTRAL,

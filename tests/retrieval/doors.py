@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 from memoryproject.edge.fields import say_moment
 from retrieval import reading
-from retrieval.reading import contexts
-from retrieval.search import results
+from retrieval.reading import contexts, results
 from retrieval.search.in_tenant import SearchRequest
 from retrieval.truncation import Strategy
 from tests.conftest import Agent
@@ -145,7 +144,7 @@ class ByService:
             "description": about.description or None,
             "metadata": about.metadata,
             "related_ids": [str(one) for one in found.related_ids],
-            "token_estimate": found.token_estimate,
+            "token_estimate": about.token_estimate,
         }
 
     def chunk(self, memory: str, **fields: Any) -> Answer:

@@ -178,19 +178,16 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
         search(conversation, ask(line_limit=100, as_of=NOW))
         load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
         find_with(tenant=ana.tenant, request=everywhere, vector=None)
-        write_receipt(
+        receipt = Retrieval(
             tenant=ana.tenant,
             asked_by=ana.key,
             kind=Retrieval.Kind.RETRIEVE,
             query="lighthouse",
             parameters={},
             conversation=conversation,
-            hits=hits,
             embedding_model="test",
-            degraded="",
-            tokens=0,
-            started=time.monotonic(),
         )
+        write_receipt(receipt, hits=hits, started=time.monotonic())
         count_served(ana.tenant, facts)
         measure_pace(ana.tenant, spans=[(NOW, NOW + timedelta(days=1000))], at_most=100)
         links.walk(tenant=ana.tenant, start=hub, depth=3)

@@ -86,7 +86,7 @@ def lines_of(
             line_limit=limit,
         ),
     )
-    return {line.seq: line.score for hit in found for line in hit.lines}
+    return {seq: score for hit in found for seq, score in hit.lines}
 
 
 def standing_out(values: list[float]) -> list[float]:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from retrieval.lines import weigh
+from retrieval.packing import weigh
 
 
 def test_the_higher_score_weighs_more() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from indexing.models import MemoryKind
 from retrieval import markdown
-from retrieval.hits import EpisodeHit, EpisodeRow, FactHit, FactRow, Hit, MessageRow
+from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -34,11 +34,7 @@ def make_found(shelf: MemoryKind, rank: int, score: float) -> Hit:
 def make_fact(
     fact: str, *, category: str = "preference", sources: int = 1, rank: int = 1
 ) -> FactHit:
-    return FactHit(
-        found=make_found(MemoryKind.FACT, rank, 0.03),
-        fact=FactRow("", category, fact, NOW),
-        sources=sources,
-    )
+    return FactHit(make_found(MemoryKind.FACT, rank, 0.03), "", category, fact, NOW, sources)
 
 
 def make_episode(
@@ -56,11 +52,8 @@ def make_episode(
         MessageRow("", seq, role, name, content, NOW, {}, None, None)
         for seq, (role, name, content) in enumerate(said, start=1)
     ]
-    return EpisodeHit(
-        found=make_found(MemoryKind.EPISODE, rank, score),
-        episode=EpisodeRow("", title, summary, surprise, NOW - ago),
-        messages=tuple(messages),
-    )
+    found = make_found(MemoryKind.EPISODE, rank, score)
+    return EpisodeHit(found, "", title, summary, surprise, NOW - ago, messages=tuple(messages))
 
 
 def test_facts_come_first_and_blank_lines_part_the_blocks() -> None:
@@ -202,7 +195,7 @@ WHEN = [
 
 @pytest.mark.parametrize("ago, said", WHEN)
 def test_the_end_of_an_episode_is_told_in_words(ago: timedelta, said: str) -> None:
-    assert markdown.about(make_episode(ago=ago).episode, now=NOW)[0] == f"**When:** {said}"
+    assert markdown.about(make_episode(ago=ago), now=NOW)[0] == f"**When:** {said}"
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\x0b"])
@@ -212,12 +205,12 @@ def test_a_line_break_becomes_a_space(line_break: str) -> None:
     assert markdown.render_message(hit.messages[0]) == '- one two: "one two"'
     assert markdown.render_fact(make_fact(text)).startswith("- [preference] one two (")
     assert markdown.heading(hit) == "### one two [rank: 1, score: 0.03]"
-    assert markdown.about(hit.episode, now=NOW)[1] == "**Summary:** one two"
+    assert markdown.about(hit, now=NOW)[1] == "**Summary:** one two"
 
 
 def test_recent_episodes_have_no_rank_and_no_score() -> None:
-    key_moment = make_episode(surprise=0.9, ago=timedelta(minutes=5)).episode
-    other = make_episode("Running by the river", summary="Mira trains.").episode
+    key_moment = make_episode(surprise=0.9, ago=timedelta(minutes=5))
+    other = make_episode("Running by the river", summary="Mira trains.")
     assert markdown.render_recent([key_moment, other], now=NOW) == (
         "## Episodic Memories\n"
         "\n"

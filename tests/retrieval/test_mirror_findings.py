@@ -12,9 +12,9 @@ import pytest
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
-from retrieval.search import results
+from retrieval.reading import results
+from retrieval.reading.results import Result
 from retrieval.search.in_tenant import SearchRequest
-from retrieval.search.results import Result
 from tests.retrieval.test_mirror_search import ANA, CLEO, store
 
 NOW = datetime.now(UTC)

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryproject.tenancy.management.naming import find_tenant
-from retrieval.api.forms import FusionInput
+from retrieval.api.retrieve import FusionInput
 from retrieval.search.scores import DEFAULTS, SETTING
 
 
@@ -46,9 +46,6 @@ def read_numbers(words: list[str]) -> dict[str, Any]:
     except ValueError:
         raise CommandError("Numbers are written as in k=10.") from None
     if not form.is_valid():
-        raise CommandError(
-            "; ".join(
-                f"{name}: {' '.join(map(str, messages))}" for name, messages in form.errors.items()
-            )
-        )
+        faults = [f"{name}: {' '.join(map(str, texts))}" for name, texts in form.errors.items()]
+        raise CommandError("; ".join(faults))
     return dict(form.validated_data)

@@ -34,11 +34,6 @@ class Item:
     token_estimate: int
     """Of the memory's whole text."""
 
-    @property
-    def label(self) -> str:
-        """Return the memory's label, cleaned."""
-        return clean_alone(self.memory.label)
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -75,21 +70,19 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
     started = time.monotonic()
     result = reading.read(lambda: _find_and_load(tenant, request), tenant=tenant, key=asked_by)
     findings = result.findings
-    receipt = receipts.write_receipt(
+    receipt = Retrieval(
         tenant=tenant,
         asked_by=asked_by,
         kind=Retrieval.Kind.SEARCH,
         query=request.query,
         parameters={name: value for name, value in result.applied.items() if name != "query"},
         conversation=find_audience(tenant, request),
-        hits=[
-            replace(item.finding, rank=place) for place, item in enumerate(result.items, start=1)
-        ],
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
         tokens=result.tokens_used,
-        started=started,
     )
+    hits = [replace(item.finding, rank=place) for place, item in enumerate(result.items, start=1)]
+    receipts.write_receipt(receipt, hits=hits, started=started)
     return replace(result, receipt=receipt)
 
 
