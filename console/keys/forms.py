@@ -98,16 +98,13 @@ class BudgetForm(TextForm):
             (self.OWN, "this amount:"),
         ]
 
-    def clean(self) -> dict[str, Any]:
-        """Return the choice; an amount goes with its own kind alone."""
-        params: dict[str, Any] = super().clean() or {}
-        if params.get("kind") != self.OWN or "amount" not in params:
-            return params
-        if params["amount"] is None:
-            self.add_error("amount", "Say how much.")
-            return params
-        try:
-            spending.check_budget(params["amount"])
-        except Problem as problem:
-            self.add_error("amount", problem.message)
-        return params
+    def clean(self) -> None:
+        """Look at the amount, which goes with its own kind alone."""
+        params = self.cleaned_data
+        if params.get("kind") == self.OWN and "amount" in params:
+            try:
+                if params["amount"] is None:
+                    raise Problem("Say how much.")
+                spending.check_budget(params["amount"])
+            except Problem as problem:
+                self.add_error("amount", problem.message)

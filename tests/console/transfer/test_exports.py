@@ -306,9 +306,7 @@ def test_memory_and_queries_stay_bounded(ana: Agent, settings: Settings) -> None
 
     filters = ExportFilter({}, export=FACTS, tenant=ana.tenant)
     assert filters.is_valid()
-    pieces = exports.start_export(
-        export=FACTS, tenant=ana.tenant, filters=filters, form="csv", person="me"
-    )
+    pieces = exports.start_export(filters, form="csv", person="me")
     with CaptureQueriesContext(connection) as caught:
         assert peak_of(pieces) < 1_500_000
     assert len(caught) <= 2 * 2_000 / 100 + 5  # a page, and what its rows stand for
