@@ -55,7 +55,6 @@ def add_link(
 
 
 def delete_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
-    """Delete a link that an agent or a person has created."""
     with transaction.atomic():
         link = get_row(Link.objects.of(tenant).select_for_update(), "link", id=link_id)
         link.delete()

@@ -133,9 +133,7 @@ class Case:
         ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
         changes: dict[uuid.UUID, list[Change]] = defaultdict(list)
         for change in ordered.select_related("changeset")[:CHANGES_AT_MOST]:
-            for fact_id in ids.intersection(
-                filter(None, (change.memory_id, change.other_memory_id))
-            ):
+            for fact_id in ids & {change.memory_id, change.other_memory_id}:
                 changes[fact_id].append(change)
         return changes
 

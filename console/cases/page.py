@@ -36,8 +36,6 @@ SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
 class CaseForm(TextForm):
-    """What a person knows about an answer."""
-
     phrase = WordsField(required=False, max_length=QUERY_AT_MOST)
     memory = forms.UUIDField(required=False)
     conversation = ConversationField(required=False)
@@ -54,8 +52,6 @@ class CaseForm(TextForm):
 
 
 class MemoryTestForm(TextForm):
-    """What the answer to a question must and must not say."""
-
     must_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
     must_not_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
     at_most_tokens = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)

@@ -105,8 +105,6 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
 
 
 class ComparisonForm(forms.Form):
-    """Which moments to compare, and where."""
-
     since = MomentField(label="From (UTC)")
     until = MomentField(required=False, label="To (UTC)")
     conversation = ConversationField(required=False, label="Conversation")

@@ -27,8 +27,6 @@ ADDRESS_AT_MOST = 500
 
 
 class LinkForm(TextForm):
-    """A link from one memory to another."""
-
     from_id = forms.UUIDField(widget=forms.HiddenInput)
     link_type = forms.ChoiceField(choices=[(kind.value, LINK_WORDS[kind]) for kind in LinkType])
     to_id = forms.CharField(max_length=ADDRESS_AT_MOST)

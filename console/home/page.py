@@ -100,7 +100,6 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "tenant": tenant,
         "days": days,
         "ranges": list(DAYS_A_SPAN),
-        "may_search": request.user.has_perms(("semantic.view_fact", "episodic.view_episode")),
         "counted_at_most": settings.COUNTED_AT_MOST,
     }
     if request.user.has_perm("jobs.view_job"):

@@ -21,21 +21,15 @@ GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
 
 
 class RateForm(TextForm):
-    """How often a key may call."""
-
     rate = forms.IntegerField(required=False, min_value=0, max_value=CALLS_AT_MOST)
 
 
 class QuotaForm(forms.Form):
-    """How much a tenant may store."""
-
     quota_bytes = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
     quota_rows = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
 
 
 class NewKeyForm(RateForm):
-    """What a key is for."""
-
     key_id = forms.UUIDField(widget=forms.HiddenInput)
     tenant = forms.CharField(
         max_length=200, widget=forms.TextInput(attrs={"list": "key-tenants", "autocomplete": "off"})
@@ -81,8 +75,6 @@ class RotationForm(forms.Form):
 
 
 class BudgetForm(TextForm):
-    """What the language model may cost a tenant in a day."""
-
     DEFAULT, NONE, OWN = "default", "none", "own"
     kind = forms.ChoiceField(widget=forms.RadioSelect)
     amount = forms.DecimalField(

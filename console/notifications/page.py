@@ -20,8 +20,6 @@ SHOWN_AT_MOST = 100
 
 
 class ChoiceForm(TextForm):
-    """When the person gets mails."""
-
     when = forms.ChoiceField(choices=MailChoice.When, widget=forms.RadioSelect)
 
 

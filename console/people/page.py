@@ -34,8 +34,6 @@ EXPORTS = (*SEES_PERSON, "episodic.view_message", "retrieval.view_retrieval")
 
 
 class PersonForm(TextForm):
-    """Somebody who is not known yet."""
-
     name = forms.CharField(max_length=NAME_AT_MOST)
     user_ids = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
     speakers = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
@@ -47,8 +45,6 @@ class PersonForm(TextForm):
 
 
 class MergeForm(ReasonForm):
-    """Say that a person is another one."""
-
     into_id = forms.ModelChoiceField(Person.across_tenants.none())
     field_order = ("into_id", "reason")
 

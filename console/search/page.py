@@ -38,8 +38,6 @@ SAVED_AT_MOST = 100
 
 
 class SearchForm(TextForm):
-    """What to look for, and where."""
-
     q = WordsField(required=False, max_length=QUERY_AT_MOST, label="Words")
     kind = forms.ChoiceField(
         required=False,
@@ -135,8 +133,6 @@ def _find(
 
 
 class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A name, and the address of a page of the admin."""
-
     class Meta:
         model = SavedFilter
         fields = ("name", "path", "shared")

@@ -45,9 +45,8 @@ def coloured_word(
 
     Where the text is another than the word for its colour, the method returns both.
     """
-    label = dict(colours)
     column: Callable[[Method], Method]
-    column = display(description=description, label=label, ordering=ordering)
+    column = display(description=description, label=dict(colours), ordering=ordering)
     return column
 
 
