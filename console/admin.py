@@ -7,7 +7,6 @@ from console.cases import page as case_page
 from console.conversations import episode_page, rollback
 from console.conversations import page as conversation_page
 from console.erasing import page as erasing
-from console.erasing.page import ERASE
 from console.facts import actions, changes
 from console.facts import page as fact_page
 from console.graph import links
@@ -22,7 +21,7 @@ from console.signin.adapters import remove_second_factors
 from episodic.admin import ConversationAdmin, EpisodeAdmin, MessageAdmin, WithholdingAdmin
 from erasure.admin import ErasureAdmin
 from events.admin import EventAdmin
-from memoryproject.adminkit.base import Door, ReadOnlyAdmin, Story
+from memoryproject.adminkit.base import ReadOnlyAdmin, Story
 from memoryproject.adminkit.lists import register_lists
 from memoryproject.adminkit.values import column
 from memoryproject.tenancy.admin import PersonAdmin as UserAdmin
@@ -59,15 +58,7 @@ WithholdingAdmin.story = Story("console/conversations/quarantine.html", rollback
 RetrievalAdmin.story = Story("console/cases/receipt.html", case_page.get_receipt_story)
 MessageAdmin.story = Story("console/conversations/one_message.html")
 MemoryTestAdmin.story = Story("console/cases/memory_test.html", case_page.get_test_story)
-
-MessageAdmin.doors += (Door("Erase…", ERASE, "console:erase_message"),)
-ConversationAdmin.doors += (Door("Erase…", ERASE, "console:erase_conversation"),)
-NoteAdmin.doors += (
-    Door("Erase…", ERASE, "console:erase_note"),
-    Door("Erase all of this user…", ERASE, "console:erase_user", needs="user_id"),
-)
-PersonAdmin.doors += (Door("Erase…", ERASE, "console:erase_person"),)
-TenantAdmin.doors += (Door("Erase…", ERASE, "console:erase_tenant"),)
+ReadOnlyAdmin.list_doors = staticmethod(erasing.list_doors)  # type: ignore[method-assign]
 
 
 @admin.register(PageRead)

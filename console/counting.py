@@ -14,10 +14,8 @@ def count_capped(rows: QuerySet[Any]) -> int:
 
 def render_sum(counts: Sequence[int]) -> str:
     """Return the sum of capped counts in words: `12,345`, or `12,345+` for at least that."""
-    total = sum(cap_counts(counts))
-    return (
-        f"{total:,}+" if any(count > settings.COUNTED_AT_MOST for count in counts) else f"{total:,}"
-    )
+    more = "+" if max(counts, default=0) > settings.COUNTED_AT_MOST else ""
+    return f"{sum(cap_counts(counts)):,}{more}"
 
 
 def cap_counts(counts: Sequence[int]) -> list[int]:

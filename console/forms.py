@@ -49,9 +49,7 @@ class LinesField(forms.CharField):
 
     def clean(self, value: Any) -> list[str]:
         lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
-        if len(lines) > self._at_most or any(
-            len(line) > self._length or "\x00" in line for line in lines
-        ):
+        if len(lines) > self._at_most or any(len(line) > self._length for line in lines):
             fault = f"At most {self._at_most} lines of {self._length} characters."
             raise forms.ValidationError(fault)
         return lines
@@ -77,20 +75,13 @@ class MomentField(forms.CharField):
 def submit(form: Any, act: Callable[[], Result]) -> Result | None:
     """Do what a form asks for, and return what came of it, as a rule the way to where it shows.
 
-    None: it was not done, and the form shows why.
+    None: it was not done, and the form shows why, at the field that is wrong or above all of them.
     """
     if not form.is_valid():
         return None
     try:
         return act()
     except Problem as problem:
-        add_problem(form, problem)
+        for name, faults in (problem.fields or {"": [problem.message]}).items():
+            form.add_error(name if name in form.fields else None, faults)
         return None
-
-
-def add_problem(form: Any, problem: Problem) -> None:
-    """Show a problem at the field that it is about, or above all of them."""
-    for name, faults in problem.fields.items():
-        form.add_error(name if name in form.fields else None, faults)
-    if not problem.fields:
-        form.add_error(None, problem.message)

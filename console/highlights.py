@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -58,20 +58,17 @@ def show_snippet(shown: str, lexemes: Collection[str], language: str) -> SafeStr
 
 def count_forms(texts: Iterable[str], language: str) -> Counter[str]:
     """Return in how many of the texts each form of a word stands; short words are left out."""
-    return Counter(form for text in texts for form in set(_all_forms(text, language)))
+    counts: Counter[str] = Counter()
+    for text in texts:
+        words = (word for word in TOKEN.findall(text[:READ_AT_MOST]) if len(word) >= SHORTEST_WORD)
+        counts.update(frozenset[str]().union(*(_forms(word, language) for word in words)))
+    return counts
 
 
 def list_words(shown: str, forms: Collection[str], language: str) -> tuple[str, ...]:
     """Return the words of a text that have one of the forms, in their order."""
-    words = dict.fromkeys(match.group() for match in TOKEN.finditer(shown[:READ_AT_MOST]))
+    words = dict.fromkeys(TOKEN.findall(shown[:READ_AT_MOST]))
     return tuple(word for word in words if not _forms(word, language).isdisjoint(forms))
-
-
-def _all_forms(shown: str, language: str) -> Iterator[str]:
-    for match in TOKEN.finditer(shown[:READ_AT_MOST]):
-        word = match.group()
-        if len(word) >= SHORTEST_WORD:
-            yield from _forms(word, language)
 
 
 def show_difference(old: str, new: str) -> SafeString:
@@ -107,12 +104,10 @@ def _mark(shown: str, spans: list[Span], start: int, end: int) -> SafeString:
     pieces = []
     at = start
     for first, last in (span for span in spans if span[0] >= start and span[1] <= end):
-        pieces.append(conditional_escape(shown[at:first]))
-        pieces.append(format_html("<mark>{}</mark>", shown[first:last]))
+        pieces.append(format_html("{}<mark>{}</mark>", shown[at:first], shown[first:last]))
         at = last
     pieces.append(conditional_escape(shown[at:end]))
-    marked = format_html_join("", "{}", ((piece,) for piece in pieces))
-    return SafeString(marked.replace("</mark><mark>", ""))
+    return SafeString("".join(pieces).replace("</mark><mark>", ""))
 
 
 @lru_cache(maxsize=50_000)

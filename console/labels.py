@@ -34,6 +34,13 @@ class MemoryLabel(NamedTuple):
         return reverse(f"admin:{MEMORY_PAGES[self.kind]}_change", args=[self.id])
 
 
+def find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
+    """Return the conversation that the agent names so, else ours of that id, of any tenant."""
+    rows = Conversation.across_tenants.select_related("tenant")
+    of_agent = rows.filter(external_id=named, tenant=tenant).first() if tenant else None
+    return of_agent or rows.filter(id=named).first()
+
+
 def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
     """Return conversations by who spoke and, to who may read it, how they begin, in one query."""
     rows = with_names(Conversation.across_tenants.filter(id__in=set(ids)))

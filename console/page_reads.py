@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.crypto import salted_hmac
+from django.utils.deprecation import MiddlewareMixin
 
 from console.models import ImportRun, PageRead
 from episodic.masks import masking
@@ -56,17 +57,15 @@ SHOWN = {200, 400}
 WORDS = ("q", "s", "phrase", "query")
 
 
-class ReadLogMiddleware:
+class ReadLogMiddleware(MiddlewareMixin):
     """Puts each page that showed content on record: nothing is shown that cannot be.
 
     Stands behind `WallsMiddleware`, which finds out whom and which tenant a request is about.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self._get_response(request)
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         match = request.resolver_match
         is_shown = hasattr(request, "tenants") and response.status_code in SHOWN
         if is_shown and match is not None and shows_content(match.view_name):

@@ -1,8 +1,8 @@
 """Shared by the views: permissions, rendering, choice of a tenant, rows, acts on record."""
 
 import uuid
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from episodic.naming import render_name, with_names
 from episodic.revealing import Reader
 from indexing.models import Memory
 from memoryproject.adminkit.values import page_address
+from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
@@ -79,14 +80,8 @@ def page_for(*permissions: str) -> Callable[[View], Page]:
 
     Others who have logged in get 403; who has not is sent to the login.
     """
-
-    def decorate(view: View) -> Page:
-        page: Page = admin.site.admin_view(
-            permission_required(permissions, raise_exception=True)(view)
-        )
-        return page
-
-    return decorate
+    require = permission_required(permissions, raise_exception=True)
+    return lambda view: admin.site.admin_view(require(view))
 
 
 def action_for(*permissions: str) -> Callable[[View], Page]:
@@ -147,29 +142,39 @@ def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
     return [(row.external_id, render_name(row, may_read=reader.may_read(row.id))) for row in rows]
 
 
-def get_row(model: type[Row], row_id: uuid.UUID, *related: str) -> Row:
-    """Return a row of any tenant, with its tenant and other related rows, or raise Http404."""
+def get_row(model: type[Row], row_id: uuid.UUID, *related: str, **lookup: Any) -> Row:
+    """Return a row of any tenant, with its tenant and other related rows, or raise Http404.
+
+    `lookup` is what else must hold of it.
+    """
     rows: QuerySet[Row] = model.across_tenants.select_related("tenant", *related)
-    return get_object_or_404(rows, id=row_id)
+    return get_object_or_404(rows, id=row_id, **lookup)
+
+
+@contextmanager
+def show_problems(request: HttpRequest) -> Iterator[None]:
+    """Tell the person why what stands in the block cannot be done, instead of raising it."""
+    try:
+        yield
+    except (ModelUnavailable, Problem) as problem:
+        messages.error(request, str(problem))
 
 
 def act_on(
-    request: HttpRequest, row: Model, act: Callable[[], Any], *, done: str = "", logged: str = ""
+    request: HttpRequest, row: Model, act: Callable[[], Any], *, done: str = "{}", logged: str = ""
 ) -> HttpResponse:
     """Do something to a row, and go to its page with what came of it.
 
-    `logged` is put on record in the same transaction; without it the act has its own, if any.
-    Without `done` the act returns the message itself.
+    `done` is what the person is told, and `logged` what is put on record in the same transaction,
+    both with what the act returns in the place of `{}`. Without `logged` the act has its own
+    record, if any.
     """
-    try:
+    with show_problems(request):
         with transaction.atomic() if logged else nullcontext():
             result = act()
             if logged:
-                record(request, row, logged)
-    except Problem as problem:
-        messages.error(request, problem.message)
-    else:
-        messages.success(request, done or result)
+                record(request, row, logged.format(result))
+        messages.success(request, done.format(result))
     return redirect_to(row)
 
 

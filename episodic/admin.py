@@ -25,7 +25,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     list_display = (
         "called last_at messages pending_count external_id language created_at tenant"
     ).split()
-    list_filter = ("language", recent_filter("made", "made"), "tenant")
+    list_filter = ("language", recent_filter("made"), "tenant")
     id_search = ("id", "external_id")
     search_help_text = "A whole id; the search page finds words"
     listings: Listings = (
@@ -54,7 +54,7 @@ class EpisodeAdmin(WordSearchAdmin):
         "title first_seq last_seq surprise stability start_at engine consolidated_at "
         "conversation tenant"
     ).split()
-    list_filter = ("degraded", "start_at", recent_filter("made", "made"), "tenant")
+    list_filter = ("degraded", "start_at", recent_filter("made"), "tenant")
     search_fields = ("title", "summary")
     id_search = ("id", "conversation", "conversation__external_id")
 
@@ -73,7 +73,7 @@ class MessageAdmin(WordSearchAdmin):
     found_as = UnitKind.MESSAGE
     hidden = ("content", "metadata")
     list_display = "said seq role name occurred_at conversation episode tenant".split()
-    list_filter = ("role", "occurred_at", recent_filter("received", "received"), "tenant")
+    list_filter = ("role", "occurred_at", recent_filter("received"), "tenant")
     search_fields = ("content", "name")
     more_lines = ("said_in_full", "attached")
     id_search = ("id", "episode", "conversation", "conversation__external_id")

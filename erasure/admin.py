@@ -16,7 +16,7 @@ class ErasureAdmin(ReadOnlyAdmin):
     """The record outlives its tenant, so it shows the tenant's id and follows no key to it."""
 
     list_display = ("created_at", "scope", "standing", "actor", "reason", "finished_at", "whose")
-    list_filter = ("scope", "state", recent_filter("made", "made"))
+    list_filter = ("scope", "state", recent_filter("made"))
     search_fields = ("actor", "reason")
     id_search = ("id", "target", "job_id", "tenant_id")
     hidden = ("subject", "pages", "tenant")

@@ -13,7 +13,7 @@ class EventAdmin(ReadOnlyAdmin):
     list_display = (
         "created_at type state attempts status error_class latency_ms retry_at webhook tenant"
     ).split()
-    list_filter = ("state", "type", recent_filter("made", "made"), "tenant")
+    list_filter = ("state", "type", recent_filter("made"), "tenant")
     search_fields = ("type", "error_class")
     id_search = ("id", "webhook", "scope")
 

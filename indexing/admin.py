@@ -11,7 +11,7 @@ from memoryproject.adminkit.values import column, link_to_memory
 @admin.register(Memory)
 class MemoryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "page", "created_at", "tenant")
-    list_filter = ("kind", recent_filter("made", "made"), "tenant")
+    list_filter = ("kind", recent_filter("made"), "tenant")
     more_lines = ("page",)
     listings: Listings = (
         Listing("Search units", SearchUnit, "memory"),

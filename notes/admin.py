@@ -33,7 +33,7 @@ class NoteAdmin(WordSearchAdmin):
         "occurred_at", "conversation", "tenant",
     )  # fmt: skip
     list_filter = (
-        words_filter("state", note_states), "source_type", recent_filter("made", "made"), "tenant",
+        words_filter("state", note_states), "source_type", recent_filter("made"), "tenant",
     )  # fmt: skip
     search_fields = ("label", "description", "content")
     id_search = ("id", "conversation", "conversation__external_id")
@@ -51,7 +51,7 @@ def _link_to(memory: Memory) -> str:
 @admin.register(Link)
 class LinkAdmin(ReadOnlyAdmin):
     list_display = "link_type starts_at leads_to made_by actor created_at tenant".split()
-    list_filter = ("link_type", "made_by", recent_filter("made", "made"), "tenant")
+    list_filter = ("link_type", "made_by", recent_filter("made"), "tenant")
     search_fields = ("actor",)
     id_search = ("id", "from_memory", "to_memory")
     more_lines = ("starts_at", "leads_to")

@@ -84,9 +84,8 @@ class OneNote(KeyedView):
 
     @describe("get_note", answers=renderings.NoteOutput)
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
-        return Response(
-            renderings.render_note(services.get_note(tenant=self.tenant(), note_id=note_id))
-        )
+        note = services.get_note(tenant=self.tenant(), note_id=note_id)
+        return Response(renderings.render_note(note))
 
     @describe("change_note", forms.NotePatch, {200: renderings.NoteOutput, 409: Error})
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:

@@ -51,3 +51,5 @@ class ServerLinkType(StrEnum):
 
 
 LINK_TYPES = (*(kind.value for kind in LinkType), *(kind.value for kind in ServerLinkType))
+LINK_WORDS = {name: name.replace("_", " ") for name in LINK_TYPES}
+"""How people read them."""

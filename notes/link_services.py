@@ -3,6 +3,7 @@
 import uuid
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, Q
 
 from indexing.models import Memory, MemoryKind
 from indexing.services import tell_mirror_of
@@ -11,6 +12,8 @@ from memoryproject.tenancy.models import Tenant
 from notes import queries
 from notes.kinds import LinkType
 from notes.models import Link
+
+NO_MEMORY = "There is no such memory."
 
 
 def add_link(
@@ -33,7 +36,9 @@ def add_link(
             "The request has errors.", fields={"to_id": ["A memory is not linked to itself."]}
         )
     with transaction.atomic():
-        _require(tenant, from_id=from_id, to_id=to_id)
+        for name, memory_id in {"from_id": from_id, "to_id": to_id}.items():
+            if not has_memory(tenant=tenant, memory_id=memory_id):
+                raise NotFound(NO_MEMORY, fields={name: [NO_MEMORY]})
         try:
             link, is_new = Link.objects.of(tenant).get_or_create(
                 tenant=tenant,
@@ -43,22 +48,13 @@ def add_link(
                 defaults={"actor": actor, "made_by": made_by},
             )
         except IntegrityError:  # an end was erased in between
-            raise NotFound("There is no such memory.") from None
+            raise NotFound(NO_MEMORY) from None
         if is_new:
             tell_mirror_of(tenant=tenant, memory_id=from_id)
     return link, is_new
 
 
-def _require(tenant: Tenant, **ends: uuid.UUID) -> None:
-    """Raise NotFound where the tenant has no such memory, and name the field."""
-    for name, memory_id in ends.items():
-        if not has_memory(tenant=tenant, memory_id=memory_id):
-            message = "There is no such memory."
-            raise NotFound(message, fields={name: [message]})
-
-
 def delete_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
-    """Delete a link that an agent or a person has created."""
     with transaction.atomic():
         link = get_row(Link.objects.of(tenant).select_for_update(), "link", id=link_id)
         link.delete()
@@ -67,9 +63,6 @@ def delete_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
 
 def has_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> bool:
     """Return whether a tenant has a memory of that id; a deleted note is none."""
-    memory = Memory.objects.of(tenant).filter(id=memory_id).first()
-    if memory is None:
-        return False
-    if memory.kind != MemoryKind.NOTE:
-        return True
-    return queries.active_notes(tenant=tenant).filter(id=memory_id).exists()
+    is_active = Exists(queries.active_notes(tenant=tenant).filter(id=memory_id))
+    memories = Memory.objects.of(tenant).filter(~Q(kind=MemoryKind.NOTE) | is_active)
+    return memories.filter(id=memory_id).exists()

@@ -13,7 +13,7 @@ from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
 from memoryproject.edge.fields import ContentField, IdField, NameField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
 from memoryproject.edge.schema import Error, describe
-from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import KeyedView, ReadView
 from notes.renderings import render_note
 from people import queries, services
@@ -23,7 +23,19 @@ from semantic.curation import REASON_AT_MOST
 from semantic.renderings import render_facts
 
 NAMES_AT_MOST = 50
-KINDS = ["conversations", "messages", "episodes", "facts", "notes", "answers"]
+
+
+Render = Callable[[Tenant, list[Any]], Iterable[Any]]
+RENDERED: dict[str, tuple[tuple[str, ...], Render]] = {
+    "conversations": ((), lambda tenant, page: ListedConversation(page, many=True).data),
+    "messages": (("conversation",), lambda tenant, page: MessageOutput(page, many=True).data),
+    "episodes": (("conversation",), lambda tenant, page: ListedEpisode(page, many=True).data),
+    "facts": (("conversation",), render_facts),
+    "notes": (("conversation",), lambda tenant, page: map(render_note, page)),
+    "answers": (("conversation", "asked_by"), render_receipts),
+}
+"""By kind of what is a person's what is read with it, and how the API answers with it."""
+KINDS = list(RENDERED)
 
 
 class Names(serializers.ListField):
@@ -125,9 +137,8 @@ class OnePerson(ReadView):
 
     @describe("get_person", answers=DetailedPerson)
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
-        return Response(
-            render_person(services.get_person(tenant=self.tenant(), person_id=person_id))
-        )
+        person = services.get_person(tenant=self.tenant(), person_id=person_id)
+        return Response(render_person(person))
 
 
 class MergePerson(KeyedView):
@@ -183,18 +194,7 @@ class ExportPerson(KeyedView):
 
 def take_kind(person: Person, kind: str, *, query: dict[str, Any]) -> dict[str, Any]:
     """Return a page of what is a person's, of one of `KINDS`."""
-    tenant = person.tenant
+    tenant, (related, render) = person.tenant, RENDERED[kind]
     rows = queries.list_belongings(tenant, queries.find_identity(person))[kind]
-    beside = {"conversations": [], "answers": ["conversation", "asked_by"]}
-    for name in beside.get(kind, ["conversation"]):
-        rows = rows.select_related(name)
-    renderers: dict[str, Callable[[list[Any]], Iterable[Any]]] = {
-        "conversations": lambda page: ListedConversation(page, many=True).data,
-        "messages": lambda page: MessageOutput(page, many=True).data,
-        "episodes": lambda page: ListedEpisode(page, many=True).data,
-        "facts": lambda page: render_facts(tenant, page),
-        "notes": lambda page: map(render_note, page),
-        "answers": lambda page: render_receipts(tenant, page),
-    }
-    render = renderers[kind]
-    return take_page(rows, query=query, render=lambda page: list(render(page)))
+    rows = rows.select_related(*related) if related else rows
+    return take_page(rows, query=query, render=lambda page: list(render(tenant, page)))

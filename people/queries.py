@@ -3,13 +3,14 @@
 import uuid
 from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from episodic.models import Conversation, Episode, Message
 from memoryproject.tenancy.models import Tenant
 from notes.models import Note
 from people.models import Alias, Merge, Person
 from retrieval.models import Retrieval, RetrievalHit
+from semantic.beliefs import IsOneOf
 from semantic.models import Evidence, Fact
 
 
@@ -31,11 +32,10 @@ def find_identity(person: Person) -> Identity:
         newest = list(found.values_list("person_id", flat=True))
         person_ids += newest
     aliases = Alias.objects.of(person.tenant).filter(person__in=person_ids).order_by("value")
-    values = [(alias.kind, alias.value) for alias in aliases]
     return Identity(
         person_ids=tuple(person_ids),
-        user_ids=tuple(value for kind, value in values if kind == Alias.Kind.USER),
-        speakers=tuple(value for kind, value in values if kind == Alias.Kind.SPEAKER),
+        user_ids=tuple(alias.value for alias in aliases if alias.kind == Alias.Kind.USER),
+        speakers=tuple(alias.value for alias in aliases if alias.kind == Alias.Kind.SPEAKER),
     )
 
 
@@ -60,18 +60,8 @@ def list_belongings(tenant: Tenant, identity: Identity) -> dict[str, QuerySet[An
     """
     homes = Q(conversation__in=conversations_of(tenant, identity))
     said = Message.objects.of(tenant).filter(name__in=identity.speakers)
-    behind = Exists(
-        said.filter(
-            Func(
-                F("seq"),
-                OuterRef("message_seqs"),
-                template="(%(expressions)s))",
-                arg_joiner=" = ANY(",
-                output_field=BooleanField(),
-            ),
-            episode=OuterRef("episode"),
-        )
-    )
+    is_evidence = IsOneOf("seq", OuterRef("message_seqs"))
+    behind = Exists(said.filter(is_evidence, episode=OuterRef("episode")))
     supported = Evidence.objects.of(tenant).filter(behind, withdrawn_by=None).values("fact")
     facts = Fact.objects.of(tenant).filter(homes | Q(id__in=supported))
     episodes = Episode.objects.of(tenant).filter(

@@ -35,7 +35,7 @@ class RetrievalAdmin(ReadOnlyAdmin):
     ).split()
     list_filter = (
         "kind", "reviewable", words_filter("degraded", missing_parts),
-        recent_filter("made", "made"), "tenant",
+        recent_filter("made"), "tenant",
     )  # fmt: skip
     search_fields = ("query",)
     id_search = ("id", "conversation", "conversation__external_id", "review_job")

@@ -43,7 +43,7 @@ class FactAdmin(WordSearchAdmin):
         words_filter("state", fact_states),
         moment_filter("true_at", "true at", since="valid_at", until="valid_until", but=NEVER_TRUE),
         moment_filter("believed_at", "believed at", since="created_at", until="invalid_at"),
-        "category", recent_filter("made", "made"), "tenant",
+        "category", recent_filter("made"), "tenant",
     )  # fmt: skip
     list_before_template = "admin/moments_shown.html"
     search_fields = ("search_text",)
@@ -79,7 +79,7 @@ class ChangesetAdmin(ReadOnlyAdmin):
     list_display = (
         "started_at kind actor changes reason engine model degraded conversation tenant"
     ).split()
-    list_filter = ("kind", "degraded", recent_filter("made", "made"), "tenant")
+    list_filter = ("kind", "degraded", recent_filter("made"), "tenant")
     search_fields = ("actor", "reason", "model")
     id_search = ("id", "job_id", "conversation", "conversation__external_id")
     points_at = {"job_id": "jobs_job"}

@@ -45,14 +45,16 @@ def facts_believed_at(
 
 
 class IsOneOf(Func):
-    """The condition that a column is one of many ids, which are one parameter."""
+    """The condition that a column is one of many ids, which are one parameter, or of an array."""
 
     template = "%(expressions)s)"
     arg_joiner = " = ANY("
     output_field = BooleanField()
 
-    def __init__(self, name: str, ids: Iterable[uuid.UUID]) -> None:
-        super().__init__(F(name), Value(list(ids), output_field=ArrayField(UUIDField())))
+    def __init__(self, name: str, ids: Iterable[uuid.UUID] | F) -> None:
+        many = ArrayField(UUIDField())
+        array = ids if isinstance(ids, F) else Value(list(ids), output_field=many)
+        super().__init__(F(name), array)
 
 
 class Difference(StrEnum):

@@ -53,14 +53,13 @@ class Case:
     def __init__(self, retrieval: Retrieval, *, reader: Reader) -> None:
         self.retrieval, self._reader, through = retrieval, reader, retrieval.through_seq
         hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
-        self._hits: dict[str, list[Any]] = defaultdict(list)
-        for hit in hits.order_by("rank", "id"):
-            self._hits[hit.memory_kind].append(hit)
+        served: list[Any] = list(hits.order_by("rank", "id"))
+        self.facts = [hit for hit in served if hit.memory_kind == "fact"]
+        self.episodes = [hit for hit in served if hit.memory_kind == "episode"]
         self._evidence = self._read_evidence()
         self._messages = self._read_messages()
         self.before = [row for row in self._messages if through - BEFORE < row.seq <= through]
         self.after = [row for row in self._messages if through < row.seq <= through + AFTER]
-        self.facts, self.episodes = self._hits["fact"], self._hits["episode"]
         self._read_facts()
         self._mark_used_words()
         self.changed = [hit for hit in self.facts if hit.has_changed]
@@ -69,7 +68,7 @@ class Case:
 
     def _read_evidence(self) -> dict[uuid.UUID, list[Any]]:
         rows = Evidence.objects.of(self.retrieval.tenant).select_related("episode", "withdrawn_by")
-        rows = rows.filter(fact__in=[hit.memory_id for hit in self._hits["fact"]]).order_by("id")
+        rows = rows.filter(fact__in=[hit.memory_id for hit in self.facts]).order_by("id")
         evidence: dict[uuid.UUID, list[Any]] = defaultdict(list)
         for row in rows[:CHANGES_AT_MOST]:
             evidence[row.fact_id].append(row)
@@ -81,7 +80,7 @@ class Case:
         seqs = {seq for rows in self._evidence.values() for row in rows for seq in row.message_seqs}
         return self._show_messages(
             Q(seq__in=seqs)
-            | Q(episode__in=[hit.memory_id for hit in self._hits["episode"]])
+            | Q(episode__in=[hit.memory_id for hit in self.episodes])
             | Q(seq__gt=through - BEFORE, seq__lte=through + AFTER),
             at_most=MESSAGES_AT_MOST,
         )
@@ -134,9 +133,7 @@ class Case:
         ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
         changes: dict[uuid.UUID, list[Change]] = defaultdict(list)
         for change in ordered.select_related("changeset")[:CHANGES_AT_MOST]:
-            for fact_id in ids.intersection(
-                filter(None, (change.memory_id, change.other_memory_id))
-            ):
+            for fact_id in ids & {change.memory_id, change.other_memory_id}:
                 changes[fact_id].append(change)
         return changes
 

@@ -2,30 +2,33 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
-from uuid import UUID
 
-from console.cases.case import Case, LaterChange
+from console.cases.case import Case
 from console.transcript import ShownMessage
 from memoryproject.edge.fields import say_moment
 
 OF_HIT = "id=memory_id rank score rank_by_words=lexical_rank rank_by_meaning=vector_rank"
+OF_FACT = (
+    f"{OF_HIT} fact=fact.fact category=fact.category true_from=fact.valid_at "
+    "true_until_as_then_believed=valid_until_then state_then state_now words_said_next=used"
+)
+OF_CHANGE = (
+    "at=changeset.started_at what by=changeset.actor reason=changeset.reason? "
+    "changeset_id=changeset.id newer_fact=newer.fact"
+)
 OF_MESSAGE = "id seq role speaker at=occurred_at content=text is_masked characters"
 
 
 def render_case(case: Case) -> dict[str, Any]:
     receipt = case.retrieval
+    asked = "asked_at=created_at asked_by=asked_by.name"
+    found = "query parameters embedding_model? degraded? found_by_leg=counts tokens through_seq"
     return {
         **_pick(receipt, "receipt_id=id tenant=tenant.name"),
-        **_pick(receipt.conversation, "conversation_id=external_id"),
-        **_pick(receipt, "asked_at=created_at"),
-        "asked_by": str(receipt.asked_by) if receipt.asked_by else None,
+        **_pick(receipt, f"conversation_id=conversation.external_id {asked}"),
         "call": receipt.get_kind_display(),
-        **_pick(receipt, "query parameters"),
-        "embedding_model": receipt.embedding_model or None,
-        "degraded": receipt.degraded or None,
-        **_pick(receipt, "found_by_leg=counts tokens through_seq"),
+        **_pick(receipt, found),
         "facts": [_render_fact(row) for row in case.facts],
         "episodes": [_render_episode(row) for row in case.episodes],
         "said_before": _render_messages(case.before),
@@ -35,24 +38,26 @@ def render_case(case: Case) -> dict[str, Any]:
 
 
 def _pick(row: Any, columns: str) -> dict[str, Any]:
-    """Return columns of a row, `name=path` where they differ; without a row each is None."""
+    """Return columns of a row, `name=path` where they differ; None where the path breaks off.
+
+    With a `?` behind it an empty text is None.
+    """
     picked: dict[str, Any] = {}
     for column in columns.split():
-        name, _, path = column.partition("=")
-        value = None if row is None else attrgetter(path or name)(row)
+        name, _, path = column.rstrip("?").partition("=")
+        value = row
+        for step in (path or name).split("."):
+            value = None if value is None else getattr(value, step)
         value = say_moment(value) if isinstance(value, datetime) else value
-        picked[name] = str(value) if isinstance(value, UUID) else value
+        picked[name] = value or None if column.endswith("?") else value
     return picked
 
 
 def _render_fact(row: Any) -> dict[str, Any]:
     return {
-        **_pick(row, OF_HIT),
-        **_pick(row.fact, "fact category true_from=valid_at"),
-        **_pick(row, "true_until_as_then_believed=valid_until_then state_then state_now"),
-        **_pick(row, "words_said_next=used"),
+        **_pick(row, OF_FACT),
         "sources": [_render_source(source) for source in row.sources],
-        "later": [_render_later(later) for later in row.later],
+        "later": [_pick(change, OF_CHANGE) for change in row.later],
     }
 
 
@@ -64,19 +69,9 @@ def _render_source(source: Any) -> dict[str, Any]:
     }
 
 
-def _render_later(later: LaterChange) -> dict[str, Any]:
-    return {
-        **_pick(later, "at=changeset.started_at what by=changeset.actor"),
-        "reason": later.changeset.reason or None,
-        **_pick(later.changeset, "changeset_id=id"),
-        **_pick(later.newer, "newer_fact=fact"),
-    }
-
-
 def _render_episode(row: Any) -> dict[str, Any]:
     return {
-        **_pick(row, OF_HIT),
-        **_pick(row.episode, "title summary"),
+        **_pick(row, f"{OF_HIT} title=episode.title summary=episode.summary"),
         "messages": _render_messages(row.messages),
         "reviewed_as": [review.rating for review in row.reviews],
     }

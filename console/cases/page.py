@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -18,16 +18,13 @@ from console.cases.case_json import render_case
 from console.cases.search import Hint
 from console.facts.forms import CURATE
 from console.forms import ConversationField, LinesField, TextForm, WordsField, submit
-from console.labels import name_conversations, name_memories
+from console.labels import find_conversation, name_conversations, name_memories
 from console.playground import page as playground
-from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.tenant_search import QUERY_AT_MOST
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link_to_memory
-from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.database.clock import read_database_clock
-from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from retrieval import memory_tests
 from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
@@ -39,8 +36,6 @@ SEES_TEST = ("retrieval.view_memorytest", CURATE)
 
 
 class CaseForm(TextForm):
-    """What a person knows about an answer."""
-
     phrase = WordsField(required=False, max_length=QUERY_AT_MOST)
     memory = forms.UUIDField(required=False)
     conversation = ConversationField(required=False)
@@ -57,8 +52,6 @@ class CaseForm(TextForm):
 
 
 class MemoryTestForm(TextForm):
-    """What the answer to a question must and must not say."""
-
     must_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
     must_not_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
     at_most_tokens = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
@@ -76,11 +69,8 @@ def show_entry(request: HttpRequest) -> pages.Answer:
         named = params["memory"] or read_id(params["phrase"])
         if named and Retrieval.across_tenants.filter(id=named).exists():
             return redirect("console:case", named)
-        if (
-            tenant is None
-            and not (named or params["conversation"])
-            and pages.read_choice(request).offered
-        ):
+        is_anywhere = tenant is None and not (named or params["conversation"])
+        if is_anywhere and pages.read_choice(request).offered:
             return pages.ask_for_tenant(request)
         hint = _read_hint(params, tenant, named)
         if hint is None:
@@ -102,7 +92,7 @@ def _read_hint(
 ) -> Hint | None:
     """Return what to search for, in the tenant that owns what is named; None: nobody does."""
     conversation = params["conversation"] or named
-    home = _find_conversation(conversation, tenant) if conversation else None
+    home = find_conversation(conversation, tenant) if conversation else None
     owner = tenant
     if home is not None:
         owner = home.tenant
@@ -116,13 +106,6 @@ def _read_hint(
     phrase = params["phrase"] if named is None else ""
     home_id, memory_id = home.id if home else None, None if is_home else named
     return Hint(owner, home_id, params["since"], params["until"], phrase, memory_id)
-
-
-def _find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
-    """Return the conversation that the agent names so, else ours of that id."""
-    rows = Conversation.across_tenants.select_related("tenant")
-    of_agent = rows.filter(external_id=named, tenant=tenant).first() if tenant else None
-    return of_agent or rows.filter(id=named).first()
 
 
 @pages.admin_page("console/cases/case.html", "Case file", *pages.SEES_CASE)
@@ -140,7 +123,6 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
                 "Cache-Control": "private, no-store",
             },
         )
-    may_test = home is not None and request.user.has_perms(SEES_TEST)
     return {
         "case": case,
         "retrieval": retrieval,
@@ -149,7 +131,7 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
         "place": name_conversations([home.id], reader)[home.id] if home else "",
         "permalink": request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
         "parameters": sorted(retrieval.parameters.items()),
-        "test_form": MemoryTestForm(prefix="test") if may_test else None,
+        "test_form": MemoryTestForm(prefix="test"),
     }
 
 
@@ -160,15 +142,14 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
     ids = [hit.memory_id for hit in served]
     named = name_memories(tenant=retrieval.tenant, memory_ids=ids)
     labels = {memory_id: row.label for memory_id, row in named.items()}
-    links = [
-        link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)) for hit in served
-    ]
-    may_ask = request.user.has_perm(playground.PERMISSION)
     return {
         "title": retrieval.query,
         "subtitle": "",
-        "again": _link_to_playground(retrieval) if may_ask else "",
-        "served": list(zip(served, links, strict=True)),
+        "again": _link_to_playground(retrieval),
+        "served": [
+            (hit, link_to_memory(hit.memory_kind, hit.memory_id, labels.get(hit.memory_id)))
+            for hit in served
+        ],
     }
 
 
@@ -193,8 +174,8 @@ def _link_to_playground(retrieval: Retrieval) -> str:
     posts=True,
 )
 def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
-    rows = Retrieval.across_tenants.select_related("tenant", "conversation")
-    retrieval = get_object_or_404(rows, id=retrieval_id, conversation__isnull=False)
+    of_one = {"conversation__isnull": False}
+    retrieval = pages.get_row(Retrieval, retrieval_id, "conversation", **of_one)
     form = MemoryTestForm(request.POST, prefix="test")
 
     def create() -> HttpResponse:
@@ -221,10 +202,8 @@ def change_test(request: HttpRequest, test_id: uuid.UUID, name: str) -> HttpResp
         test.delete()
         messages.success(request, "Deleted.")
         return redirect("admin:retrieval_memorytest_changelist")
-    try:
+    with pages.show_problems(request):
         memory_tests.run_tests([test], now=read_database_clock())
-    except (ModelUnavailable, Problem) as error:
-        messages.error(request, str(error))
     return pages.redirect_to(test)
 
 

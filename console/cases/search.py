@@ -150,11 +150,8 @@ def _follow_messages(
     """
     near = Q(pk__in=[])
     for message in messages:
-        near |= Q(
-            conversation=message.conversation_id,
-            through_seq__gte=message.seq - REACH,
-            through_seq__lte=message.seq,
-        )
+        before = (message.seq - REACH, message.seq)
+        near |= Q(conversation=message.conversation_id, through_seq__range=before)
     for row in _answers(hint).filter(near).only("tenant", "conversation_id", "through_seq"):
         for message in messages:
             behind = message.seq - row.through_seq

@@ -9,24 +9,22 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.utils.http import urlencode
+from django.core.validators import MaxValueValidator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 
 from console.conversations import timeline
 from console.conversations.timeline import MESSAGES_A_PAGE
 from console.counting import count_capped, render_sum
 from console.forms import MomentField
 from console.labels import name_conversations
-from console.pages import action_for, find_way_back
+from console.pages import action_for, find_way_back, get_row, show_problems
 from episodic import revealing
 from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
 from jobs.models import Job, State
-from memoryproject.adminkit import values
 from memoryproject.adminkit.filters import EPOCH
-from memoryproject.edge.errors import Problem
 from semantic.models import Fact
 
 LISTED_AT_MOST = 10
@@ -41,25 +39,22 @@ class PlaceForm(forms.Form):
     as_of = MomentField(required=False)
     known = forms.ChoiceField(required=False, choices=[("then", "then"), (NOW, NOW)])
     day = MomentField(required=False)
+    seq = forms.IntegerField(required=False, min_value=1)
 
     def __init__(self, *args: Any, last_seq: int) -> None:
         super().__init__(*args)
-        fault = f"Write the number of a message, 1 to {last_seq:,}."
-        self.fields["seq"] = forms.IntegerField(
-            required=False,
-            min_value=1,
-            max_value=max(last_seq, 1),
-            error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), fault),
-        )
+        self.fields["seq"].validators.append(MaxValueValidator(max(last_seq, 1)))
 
 
 def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, Any]:
     person, reader = request.user, Reader(request.user)
     form = PlaceForm(request.GET, last_seq=conversation.next_seq - 1)
-    faults = {name: texts[0] for name, texts in form.errors.items()}
+    faults = form.errors
     page, as_of = choose_page(conversation, form.cleaned_data), form.cleaned_data.get("as_of")
-    known = form.cleaned_data.get("known", "")
-    believed_then = as_of is not None and known != NOW
+    believed_then = as_of is not None and form.cleaned_data.get("known") != NOW
+    place = QueryDict(mutable=True)
+    if as_of is not None:
+        place.update({"as_of": as_of.isoformat()} | ({} if believed_then else {"known": NOW}))
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
     blocks, cells = [], timeline.read_cells(conversation) if reads else []
     if reads:
@@ -78,20 +73,18 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
         "message_count": conversation.next_seq - 1,
         "as_of": as_of,
         "believed_then": believed_then,
-        "other_knowledge": _address(as_of, page.start_index(), NOW if believed_then else "then"),
+        "place": place,
         "faults": faults,
         "page": page,
         "blocks": blocks,
         "facts_at_most": settings.TIMELINE_FACTS_AT_MOST,
         "facts_are_cut": sum(len(block.facts) for block in blocks)
         >= settings.TIMELINE_FACTS_AT_MOST,
-        "may_read_timeline": reads,
         "episodes": sum(cell.episodes for cell in cells),
-        "strip": [(cell, _link_to(page, as_of, cell.first_seq, known)) for cell in cells],
+        "strip": cells,
         "slider": _slider(conversation, as_of) if reads else None,
-        "turns": _turns(page, as_of, known),
+        "turns": _turns(page),
         "progress": read_progress(request, conversation),
-        "facts_then": _facts_then(conversation, as_of, believed_then=believed_then),
     }
 
 
@@ -132,37 +125,20 @@ def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str,
 def _describe_window(conversation: Conversation) -> str:
     if not conversation.pending_count:
         return ""
-    limit = size_limit(doubled=conversation.window_doubled)
-    waits, silence = (
-        int(span.total_seconds() // 3600) for span in (OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY)
-    )
+    limit, hour = size_limit(doubled=conversation.window_doubled), timedelta(hours=1)
     return (
-        f"They become episodes at {limit} messages, after {waits} hours if there are at least "
-        f"{SMALLEST}, after {silence} hours of silence, or at once by the call flush."
+        f"They become episodes at {limit} messages, after {OLDEST_WAITS_AT_MOST // hour} hours if "
+        f"there are at least {SMALLEST}, after {SILENCE_CLOSES_ANY // hour} hours of silence, or "
+        "at once by the call flush."
     )
 
 
-def _turns(page: Page[int], as_of: datetime | None, known: str) -> list[tuple[str, str]]:
-    """Return title and address of the other pages."""
+def _turns(page: Page[int]) -> list[tuple[str, int]]:
+    """Return title and first message of the other pages."""
     last = page.paginator.num_pages
     numbers = {"« First": 1, "‹ Earlier": page.number - 1} if page.has_previous() else {}
     numbers |= {"Later ›": page.number + 1, "Last »": last} if page.has_next() else {}
-    return [
-        (title, _address(as_of, (number - 1) * MESSAGES_A_PAGE + 1, known))
-        for title, number in numbers.items()
-    ]
-
-
-def _link_to(page: Page[int], as_of: datetime | None, seq: int, known: str) -> str:
-    """Return where the episode that begins with a message is shown: on this page or another."""
-    return f"{'' if seq in page.object_list else _address(as_of, seq, known)}#e{seq}"
-
-
-def _address(as_of: datetime | None, seq: int, known: str) -> str:
-    query = {"seq": str(max(seq, 1))}
-    if as_of is not None:
-        query |= {"as_of": as_of.isoformat()} | ({"known": NOW} if known == NOW else {})
-    return f"?{urlencode(query)}"
+    return [(title, (number - 1) * MESSAGES_A_PAGE + 1) for title, number in numbers.items()]
 
 
 def _slider(conversation: Conversation, as_of: datetime | None) -> dict[str, int] | None:
@@ -182,27 +158,12 @@ def _in_ms(moment: datetime) -> int:
     return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
-def _facts_then(
-    conversation: Conversation, as_of: datetime | None, *, believed_then: bool
-) -> tuple[str, str]:
-    """Return title and address of the list of the conversation's facts, as of then."""
-    address = values.list_address(Fact, conversation=conversation.id)
-    if as_of is None:
-        return "All facts of the conversation", address
-    word = "believed" if believed_then else "true"
-    query = urlencode({f"{word}_at": as_of.isoformat()})
-    return f"All facts {word} then", f"{address}&{query}"
-
-
 @action_for(revealing.REVEAL)
 def reveal_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Show a conversation to the person for an hour, on record, and go back to the page."""
-    conversation = get_object_or_404(Conversation.across_tenants, id=conversation_id)
+    conversation = get_row(Conversation, conversation_id)
     reason = request.POST.get("reason", "")
-    try:
+    with show_problems(request):
         revealing.reveal(person=request.user, conversation=conversation, reason=reason)
-    except Problem as problem:
-        messages.error(request, problem.message)
-    else:
         messages.success(request, "Shown to you for an hour; this is on record.")
     return redirect(find_way_back(request, otherwise="admin:index"))

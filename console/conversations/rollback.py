@@ -89,14 +89,13 @@ def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
-    """Return where its messages are, what it came to, and whether the person may end it."""
+    """Return where its messages are, and what it came to."""
     withheld = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
     ids = episodic.conversations_with(withheld, at_most=CONVERSATIONS_AT_MOST)
     return {
         "conversations": Conversation.objects.of(withholding.tenant).filter(id__in=ids),
         "left": episodic.count(episodic.messages_left(withholding))["conversations"],
         "figures": name_figures(withholding.made),
-        "may_lift": withholding.lifted_at is None and request.user.has_perms(SEES),
     }
 
 

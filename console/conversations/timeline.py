@@ -188,11 +188,8 @@ def last_seq_until(conversation: Conversation, moment: datetime) -> int | None:
     places = [IN_WINDOW, Q(quarantined_by__isnull=False), Q(withheld_by__isnull=False)]
     if episode is not None:
         places.append(_range_of(episode))
-    seqs = [
-        messages.filter(place).order_by("-seq").values_list("seq", flat=True).first()
-        for place in places
-    ]
-    return max((seq for seq in seqs if seq is not None), default=None)
+    seqs = [messages.filter(place).aggregate(last=Max("seq"))["last"] for place in places]
+    return max(filter(None, seqs), default=None)
 
 
 def _range_of(episode: Episode) -> Q:

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils import timezone
 
 from console.forms import ReasonForm
 from console.pages import Answer, admin_page, get_row, record
@@ -45,6 +44,20 @@ SUBJECTS: dict[Scope, tuple[Any, str, Callable[[Any], str]]] = {
 """By scope the table of what a page is about, its name, and the word that a person types."""
 
 
+def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
+    """Return title and address of the pages that erase a row; an import's stands in its story."""
+    scopes = [scope for scope, (table, _, _) in SUBJECTS.items() if isinstance(row, table)]
+    if scopes in ([], [Scope.IMPORT]) or not request.user.has_perm(ERASE):
+        return []
+    if Scope.USER in scopes and not row.user_id:
+        scopes.remove(Scope.USER)
+    titles = {Scope.USER: "Erase all of this user…"}
+    return [
+        (titles.get(scope, "Erase…"), reverse(f"console:erase_{scope.value}", args=[row.pk]))
+        for scope in scopes
+    ]
+
+
 class EraseForm(ReasonForm):
     """Why, and the name of what is meant."""
 
@@ -68,15 +81,13 @@ def draft(scope: Scope, row: Any) -> Erasure:
     Raises:
         Http404: the note is about nobody, or the changeset is no import from another system.
     """
-    if scope is Scope.TENANT:
-        return Erasure(tenant=row, scope=scope, target=row.id)
     if scope is Scope.IMPORT and not imports_of(row.tenant).filter(id=row.id).exists():
         raise Http404("It is no import from another system.")
-    if scope is not Scope.USER:
-        return Erasure(tenant=row.tenant, scope=scope, target=row.id)
-    if not row.user_id:
+    if scope is Scope.USER and not row.user_id:
         raise Http404("The note is about nobody.")
-    return Erasure(tenant=row.tenant, scope=scope, subject=row.user_id)
+    tenant = row if scope is Scope.TENANT else row.tenant
+    named = {"subject": row.user_id} if scope is Scope.USER else {"target": row.id}
+    return Erasure(tenant=tenant, scope=scope, **named)
 
 
 @admin_page("console/erase.html", "Erase", ERASE)
@@ -139,6 +150,4 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> Answer:
         "words": words,
         "proof": found,
         "fault": fault,
-        "at": timezone.now(),
-        "made_by": request.user.get_username(),
     }

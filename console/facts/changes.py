@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils import timezone
 
-from console.facts.forms import CURATE
 from console.forms import ConversationField, MomentField, submit
 from console.highlights import show_difference
 from console.jobs.page import find_calls, sum_up
@@ -95,34 +94,27 @@ def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:
     if changeset.job_id is not None and sees("jobs.view_job"):
         job = Job.objects.of(changeset.tenant).filter(id=changeset.job_id).first()
     calls = find_calls(job) if job is not None and sees("jobs.view_llmcall") else []
-    reverted_by = reverts.find_revert(changeset)
-    is_import = changeset.kind == Changeset.Kind.IMPORT and changeset.conversation_id is None
     return {
         "page": page,
         "steps": render_changes(changeset.tenant, list(page.object_list)),
         "job": job,
         "calls": calls,
         "sums": sum_up(calls),
-        "reverted_by": reverted_by,
-        "may_revert": sees(CURATE) and reverted_by is None and changeset.conversation_id,
-        "may_erase": sees("erasure.erase") and is_import,
+        "reverted_by": reverts.find_revert(changeset),
     }
 
 
 class ComparisonForm(forms.Form):
-    """Which moments to compare, and where."""
-
     since = MomentField(label="From (UTC)")
     until = MomentField(required=False, label="To (UTC)")
     conversation = ConversationField(required=False, label="Conversation")
 
-    def clean(self) -> dict[str, Any]:
-        """Return the moments; without a later one it is now."""
-        params: dict[str, Any] = super().clean() or {}
+    def clean(self) -> None:
+        """Take now for the later moment where none is given."""
+        params = self.cleaned_data
         params["until"] = params.get("until") or timezone.now()
         if params.get("since") and params["since"] > params["until"]:
             self.add_error("until", "This lies before the other.")
-        return params
 
 
 @admin_page(
@@ -140,7 +132,7 @@ def show_comparison(request: HttpRequest, tenant: Tenant) -> Answer:
         "status": 400 if form.errors else 200,
         "form": form,
         "example": MOMENT_EXAMPLE,
-        "differences": None if differences is None else _render(differences[:SHOWN_AT_MOST]),
+        "differences": differences and list(map(_mark, differences[:SHOWN_AT_MOST])),
         "left_out": max(len(differences or ()) - SHOWN_AT_MOST, 0),
     }
 
@@ -154,14 +146,7 @@ def _compare(tenant: Tenant, *, conversation: Any, **moments: Any) -> list[FactD
     return beliefs.compare(tenant=tenant, conversation=home, **moments)[::-1]
 
 
-def _render(differences: list[FactDifference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "row": item,
-            "tone": TONES.get(item.what.value, ""),
-            "change": show_difference(item.fact.fact, item.newer.fact)
-            if item.fact and item.newer
-            else "",
-        }
-        for item in differences
-    ]
+def _mark(row: FactDifference) -> tuple[FactDifference, str, str]:
+    """Return a difference with its tone, and how the newer sentence differs, if both are there."""
+    change = show_difference(row.fact.fact, row.newer.fact) if row.fact and row.newer else ""
+    return row, TONES.get(row.what.value, ""), change

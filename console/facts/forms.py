@@ -21,8 +21,6 @@ class ActForm(ReasonForm):
 
 
 class BecauseForm(ReasonForm):
-    """Retire facts."""
-
     because = forms.ChoiceField(
         choices=list(TEXTS["reasons_to_retire"].items()), widget=forms.RadioSelect
     )
@@ -34,8 +32,6 @@ class InvalidateForm(ActForm, BecauseForm):
 
 
 class CorrectForm(ActForm):
-    """Replace a fact by a better sentence."""
-
     fact = forms.CharField(max_length=SENTENCE_AT_MOST, widget=forms.Textarea(attrs={"rows": 2}))
     category = forms.ChoiceField(choices=[(kind.value, kind.value) for kind in Category])
     keywords = forms.CharField(
@@ -52,16 +48,12 @@ class CorrectForm(ActForm):
 
 
 class UndoForm(ReasonForm):
-    """Undo what was just done."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"initial": {"reason": AT_ONCE}, "prefix": "undo", **kwargs})
         self.fields["reason"].widget = forms.TextInput()
 
 
 class RevertForm(ReasonForm):
-    """Undo a changeset."""
-
     leave_conflicts = forms.BooleanField(required=False)
     field_order = ("leave_conflicts", "reason")
 

@@ -40,8 +40,6 @@ Place = CorrectionMark.Place
 
 
 class MarksForm(ReasonForm):
-    """Decide on marks."""
-
     decision = forms.ChoiceField(
         choices=list(TEXTS["mark_decisions"].items()), widget=forms.RadioSelect
     )

@@ -14,7 +14,6 @@ from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, Un
 from console.facts.marks import MarksForm, read_marks
 from console.highlights import show_difference
 from console.labels import count_servings, list_servings
-from console.playground.page import PERMISSION as RUN_PLAYGROUND
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Message
 from episodic.revealing import Reader
@@ -56,7 +55,6 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     kind = SuggestionKind.CONTRADICTION
     rivals = [row.new_fact for row in rows if row.old_fact_id == fact.id and row.kind == kind]
     served = sees("retrieval.view_retrieval")
-    marks = read_marks(fact, reader) if sees("semantic.view_correctionmark") else []
     sources = read_sources(fact, reader)
     history = render_changes(fact.tenant, changes, about=fact)
     exposures = list_servings(fact, EXPOSURES_AT_MOST) if served else []
@@ -76,8 +74,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
         "exposures": exposures,
         "exposed": count_servings(fact) if served else 0,
         "counted_at_most": settings.COUNTED_AT_MOST,
-        "marks": marks,
-        "may_ask_again": served and sees(RUN_PLAYGROUND),
+        "marks": read_marks(fact, reader) if sees("semantic.view_correctionmark") else [],
         "corrected_by": find_correction(fact),
         **list_actions(request, fact),
     }

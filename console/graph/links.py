@@ -16,7 +16,7 @@ from console.labels import MemoryLabel, name_memories
 from console.pages import Answer, admin_page, find_way_back, get_row, record_memory
 from indexing.models import Memory
 from notes import link_services
-from notes.kinds import LinkType
+from notes.kinds import LINK_WORDS, LinkType
 from notes.models import Link
 
 SEEN_BY = ("notes.view_link", "notes.view_note", "semantic.view_fact", "episodic.view_episode")
@@ -27,12 +27,8 @@ ADDRESS_AT_MOST = 500
 
 
 class LinkForm(TextForm):
-    """A link from one memory to another."""
-
     from_id = forms.UUIDField(widget=forms.HiddenInput)
-    link_type = forms.ChoiceField(
-        choices=[(kind.value, kind.value.replace("_", " ")) for kind in LinkType]
-    )
+    link_type = forms.ChoiceField(choices=[(kind.value, LINK_WORDS[kind]) for kind in LinkType])
     to_id = forms.CharField(max_length=ADDRESS_AT_MOST)
 
     def clean_to_id(self) -> uuid.UUID:
@@ -48,7 +44,7 @@ def get_link_story(request: HttpRequest, link: Link) -> dict[str, Any]:
     return {
         "start": start,
         "goal": goal,
-        "says": link.link_type.replace("_", " "),
+        "says": LINK_WORDS[link.link_type],
         "sees_graph": start is not None and request.user.has_perms(SEEN_BY),
     }
 

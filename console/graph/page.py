@@ -19,11 +19,11 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from console.graph.links import CURATE, SEEN_BY, LinkForm
+from console.graph.links import SEEN_BY, LinkForm
 from console.labels import MemoryLabel, name_memories
 from console.pages import Answer, admin_page, get_row, list_records
 from indexing.models import Memory
-from notes.kinds import LINK_TYPES, LinkType
+from notes.kinds import LINK_TYPES, LINK_WORDS, LinkType
 from retrieval import links
 from retrieval.links import Between, Node
 
@@ -40,9 +40,7 @@ class GraphForm(forms.Form):
     """How far to go, and by which links; none chosen: by all."""
 
     depth = forms.TypedChoiceField(required=False, coerce=int, choices=list(DEPTHS.items()))
-    types = forms.MultipleChoiceField(
-        required=False, choices=[(word, word.replace("_", " ")) for word in LINK_TYPES]
-    )
+    types = forms.MultipleChoiceField(required=False, choices=list(LINK_WORDS.items()))
 
 
 @admin_page("console/graph/graph.html", "Graph", *SEEN_BY)
@@ -53,7 +51,6 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> Answer:
     depth, types = params.get("depth") or DEPTH, params.get("types", [])
     graph = read_graph(memory, depth=depth, link_types=types or LINK_TYPES)
     query = urlencode([("depth", depth), *(("types", word) for word in types)])
-    may_link = request.user.has_perm(CURATE)
     return {
         "graph": graph,
         "picture": render_picture(graph, query=query),
@@ -61,10 +58,10 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> Answer:
         "records": list_records(Memory, memory_id),
         "depth": depth,
         "depths": DEPTHS,
-        "types": [(word, word.replace("_", " "), word in types) for word in LINK_TYPES],
+        "types": [(name, words, name in types) for name, words in LINK_WORDS.items()],
         "narrowed": bool(types),
         "at_most": NODES_AT_MOST,
-        "link_form": LinkForm(initial={"from_id": memory_id}) if may_link else None,
+        "link_form": LinkForm(initial={"from_id": memory_id}),
     }
 
 
@@ -120,7 +117,7 @@ def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabe
     """Return the links, nearest to the centre first, with the type in words and both ends."""
     place = {memory_id: at for at, memory_id in enumerate(graph.named)}
     return [
-        (link, link.link_type.replace("_", " "), graph.named[link.from_id], graph.named[link.to_id])
+        (link, LINK_WORDS[link.link_type], graph.named[link.from_id], graph.named[link.to_id])
         for link in sorted(
             graph.links,
             key=lambda link: (*sorted((place[link.from_id], place[link.to_id])), link.link_type),
@@ -207,9 +204,9 @@ def _caption(node: Node, links: Sequence[Between], *, side: str) -> str:
     captions = []
     for link in links:
         arrow = "→" if (link.from_id == node.via) == (side == RIGHT) else "←"
-        name = link.link_type.replace("_", " ")
+        name = LINK_WORDS[link.link_type]
         captions.append(f"{arrow} {name}" if side == RIGHT else f"{name} {arrow}")
-    return ", ".join(captions) or node.link_type.replace("_", " ")
+    return ", ".join(captions) or LINK_WORDS[node.link_type]
 
 
 def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list[dict[str, Any]]:
@@ -222,7 +219,7 @@ def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list
     for pair, drawn in pairs.items():
         start = via.get(pair, drawn[0].from_id)
         (end,) = pair - {start}
-        names = dict.fromkeys(link.link_type.replace("_", " ") for link in drawn)
+        names = dict.fromkeys(LINK_WORDS[link.link_type] for link in drawn)
         lines.append(
             {
                 "from": str(start),

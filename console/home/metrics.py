@@ -2,24 +2,22 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db import connection, models
-from django.db.models import Count, Q
+from django.db import models
+from django.db.models import Count, Q, QuerySet
 from django.utils.http import urlencode
 from psycopg import sql
 
-from console.counting import count_capped
-from jobs.models import Job, State
 from jobs.spending import start_of_day
 from memoryproject.adminkit import values
+from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
 from memoryproject.tenancy.models import Tenant, TenantModel
 from semantic.models import Fact
 
-COUNT_CREATED = Path(__file__).with_name("sql").joinpath("count_created.sql").read_text("utf-8")
+COUNT_CREATED = read_sql(__file__, "count_created.sql")
 DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
 """The ranges to choose from, in days; a longer one is counted in weeks, to stay bounded."""
 
@@ -48,6 +46,12 @@ def join_spans(spans: Sequence[Span]) -> Span:
     return Span(spans[0].start, spans[-1].end)
 
 
+def find_place(at: datetime | None, spans: Sequence[Span]) -> int:
+    """Return in which of the spans a time lies that is in one of them."""
+    assert at is not None
+    return (at - spans[0].start) // (spans[0].end - spans[0].start)
+
+
 def rows_address(model: type[models.Model], tenant: Tenant, span: Span, **more: Any) -> str:
     """Return the address of the list of the rows that a tenant got in a span of time.
 
@@ -66,9 +70,7 @@ def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span
         "nexts": [first_id_at(span.end) for span in spans],
         "at_most": settings.COUNTED_AT_MOST + 1,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(statement.as_string(), params)
-        return [count for _, count in cursor.fetchall()]
+    return [count for _, count in execute(statement, params)]
 
 
 def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> int:
@@ -80,35 +82,21 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
     return int(newest.aggregate(degraded=Count("id", filter=Q(degraded=True)))["degraded"])
 
 
+def find_retired(tenant: Tenant, spans: Sequence[Span]) -> QuerySet[Fact]:
+    """Return the facts retired in the spans, the latest first. Uses index: semantic_fact_closed."""
+    whole = join_spans(spans)
+    rows = Fact.objects.of(tenant).filter(invalid_at__gte=whole.start, invalid_at__lt=whole.end)
+    return rows.order_by("-invalid_at", "-id")
+
+
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:
-    """Return by reason how many facts were retired in each span, the latest up to the cap.
-
-    Uses index: semantic_fact_closed.
-    """
-    retired = Fact.objects.of(tenant).filter(
-        invalid_at__gte=spans[0].start, invalid_at__lt=spans[-1].end
-    )
-    once_active = retired.exclude(invalidated_because=Fact.Because.WAITING).order_by("-invalid_at")
-    step = spans[0].end - spans[0].start
+    """Return by reason how many facts were retired in each span, the latest up to the cap."""
+    once_active = find_retired(tenant, spans).exclude(invalidated_because=Fact.Because.WAITING)
+    latest = once_active.values_list("invalid_at", "invalidated_because")
     counts: dict[str, list[int]] = {}
-    for at, reason in once_active.values_list("invalid_at", "invalidated_because")[
-        : settings.COUNTED_AT_MOST
-    ]:
-        assert at is not None  # by the filter
-        counts.setdefault(reason, [0] * len(spans))[(at - spans[0].start) // step] += 1
+    for at, reason in latest[: settings.COUNTED_AT_MOST]:
+        counts.setdefault(reason, [0] * len(spans))[find_place(at, spans)] += 1
     return counts
-
-
-def count_jobs(tenant: Tenant) -> dict[str, int]:
-    """Return how many of a tenant's jobs stand ready, run, or died; each up to the cap.
-
-    Uses indexes: jobs_job_one_ready, jobs_job_one_running, jobs_job_dead.
-    """
-    jobs = Job.objects.of(tenant)
-    return {
-        state.value: count_capped(jobs.filter(state=state))
-        for state in (State.READY, State.RUNNING, State.DEAD)
-    }
 
 
 def span_unit(spans: Sequence[Span]) -> str:

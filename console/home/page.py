@@ -68,11 +68,13 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any
     waiting = Fact.across_tenants.filter(invalidated_because=Fact.Because.WAITING)
     add(waiting, pending=Count("id"))
     used = key_usage.sum_by_tenant(list(rows), since=midnight.date())
-    last = _find_last_messages(list(rows))
+    newest = Message.across_tenants.filter(tenant_id=OuterRef("pk")).order_by("-id")
+    last = Tenant.objects.annotate(at=Subquery(newest.values("received_at")[:1]))
+    last_messages = dict(last.filter(id__in=list(rows)).values_list("id", "at"))
     for tenant_id, row in rows.items():
         budget = spending.find_budget(row["tenant"])
         row |= {
-            "last_message": last.get(tenant_id),
+            "last_message": last_messages.get(tenant_id),
             "dead_list": values.list_address(Job, state="dead", tenant__id=tenant_id),
             "budget": budget,
             "share": sections.find_share(row["spent"], budget),
@@ -84,14 +86,6 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any
         rows.values(),
         key=lambda row: not (row["dead_jobs"] or row["refused"] or row["share"] >= 80),
     )
-
-
-def _find_last_messages(ids: list[UUID]) -> dict[UUID, datetime]:
-    """Return when each tenant's newest message came: ids are in order of making."""
-    newest = Message.across_tenants.filter(tenant_id=OuterRef("pk")).order_by("-id")
-    at = Subquery(newest.values("received_at")[:1])
-    rows = Tenant.objects.filter(id__in=ids).annotate(at=at).values_list("id", "at")
-    return {tenant_id: at for tenant_id, at in rows if at is not None}
 
 
 def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +100,6 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "tenant": tenant,
         "days": days,
         "ranges": list(DAYS_A_SPAN),
-        "may_search": request.user.has_perms(("semantic.view_fact", "episodic.view_episode")),
         "counted_at_most": settings.COUNTED_AT_MOST,
     }
     if request.user.has_perm("jobs.view_job"):

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from django.utils.timesince import timesince
 
 from console.charts import Chart, Series
-from console.counting import cap_counts, render_sum
+from console.counting import cap_counts, count_capped, render_sum
 from console.home import metrics
 from console.home.metrics import Span, join_spans, rows_address, span_unit
 from console.queue.page import Item
@@ -136,18 +136,24 @@ def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
 
 
 def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    counts = metrics.count_jobs(tenant)
+    """Yield how many jobs wait or run, and how many died.
+
+    Uses indexes: jobs_job_one_ready, jobs_job_one_running, jobs_job_dead.
+    """
+    jobs = Job.objects.of(tenant)
+    states = (State.READY, State.RUNNING, State.DEAD)
+    ready, running, dead = (count_capped(jobs.filter(state=state)) for state in states)
     yield Tile(
         "Open jobs",
-        render_sum([counts[State.READY], counts[State.RUNNING]]),
+        render_sum([ready, running]),
         f"{values.list_address(Job, tenant__id=tenant.id)}&state__in=ready,running",
-        note=f"{render_sum([counts[State.RUNNING]])} running",
+        note=f"{render_sum([running])} running",
     )
     yield Tile(
         "Dead jobs",
-        render_sum([counts[State.DEAD]]),
+        render_sum([dead]),
         values.list_address(Job, state=State.DEAD.value, tenant__id=tenant.id),
-        tone="bad" if counts[State.DEAD] else "good",
+        tone="bad" if dead else "good",
     )
 
 
@@ -216,29 +222,15 @@ def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:
 
 
 def render_quality(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many facts people declared wrong, corrected, and how many had been served by then.
-
-    Uses index: semantic_fact_closed.
-    """
-    whole = join_spans(spans)
-    wrong = Fact.objects.of(tenant).filter(
-        invalid_at__gte=whole.start,
-        invalid_at__lt=whole.end,
-        invalidated_because=Fact.Because.WRONG,
-    )
-    rows = list(
-        wrong.order_by("-invalid_at", "-id").values_list("id", "invalid_at", "superseded_by")[
-            :WRONG_AT_MOST
-        ]
-    )
+    """Yield how many facts people declared wrong and corrected, and how many were served before."""
+    wrong = metrics.find_retired(tenant, spans).filter(invalidated_because=Fact.Because.WRONG)
+    rows = list(wrong.values_list("id", "invalid_at", "superseded_by")[:WRONG_AT_MOST])
     served = count_served(tenant, [row_id for row_id, _, _ in rows])
-    step = spans[0].end - spans[0].start
     before, never = [0] * len(spans), [0] * len(spans)
     for row_id, at, _ in rows:
-        assert at is not None  # by the filter
-        (before if row_id in served else never)[(at - spans[0].start) // step] += 1
+        (before if row_id in served else never)[metrics.find_place(at, spans)] += 1
     corrected = sum(newer is not None for _, _, newer in rows)
-    address = list_retired(tenant, whole) + "&invalidated_because=wrong"
+    address = list_retired(tenant, join_spans(spans)) + "&invalidated_because=wrong"
     yield Tile("Declared wrong", f"{len(rows):,}", address, note=f"{corrected:,} corrected")
     yield Tile(
         "Served, then wrong",

@@ -34,7 +34,7 @@ Coloured = tuple[str, str] | None
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
     list_display = "what state stands tries error_class created_at conversation tenant".split()
-    list_filter = ("state", "kind", recent_filter("made", "made"), "tenant")
+    list_filter = ("state", "kind", recent_filter("made"), "tenant")
     search_fields = ("error_class",)
     id_search = ("id", "scope")
     column_permissions = {"conversation": "episodic.view_conversation"}
@@ -55,9 +55,8 @@ class JobAdmin(ReadOnlyAdmin):
     @values.coloured_word("attempts", TRIES, ordering="attempts")
     def tries(self, job: Job) -> Coloured:
         most = claims.attempts_at_most(job.kind)
-        if job.attempts <= 1:
-            return ("few", f"{job.attempts} of {most}")
-        return ("last" if job.attempts >= most else "some", f"{job.attempts} of {most}")
+        word = "last" if job.attempts >= most else "some"
+        return ("few" if job.attempts <= 1 else word, f"{job.attempts} of {most}")
 
 
 def conversation_of(job: Job) -> uuid.UUID | None:
@@ -108,7 +107,7 @@ def tokens_of(call: LLMCall) -> str:
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
     list_display = "purpose outcome tokens price latency model job created_at tenant".split()
-    list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made", "made"), "tenant")
+    list_filter = ("ok", words_filter("purpose", purposes), recent_filter("made"), "tenant")
     search_fields = ("model", "error_class")
     id_search = ("id", "job")
     points_at = {"job": "jobs_job"}

@@ -32,17 +32,18 @@ OPERATE = "jobs.operate_job"
 ACTS_AT_ONCE = 500
 """Jobs, or events, of one action of a list."""
 NAMED_AT_MOST = 10
-
-
+ACTS = {
+    "retry": (retrying.retry_job, "retried it", "It is ready: the next free worker takes it."),
+    "cancel": (retrying.cancel_job, "cancelled it", "Cancelled. It can be retried."),
+}
+"""By their names what is done to a job, what is put on record, and what the person is told."""
 Step = tuple[str, datetime | None, str, str]
 """Title, time, note and tone of a step: good, bad, warn, now, or nothing."""
 
 
 def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
     now = timezone.now()
-    user = request.user
-    calls = find_calls(job) if user.has_perm("jobs.view_llmcall") else []
-    operates = user.has_perm(OPERATE)
+    calls = find_calls(job) if request.user.has_perm("jobs.view_llmcall") else []
     return {
         "steps": list(with_gaps(path_of(job, now))),
         "tries": f"{job.attempts} of {claims.attempts_at_most(job.kind)}",
@@ -52,8 +53,6 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
         "calls_cut": len(calls) == ROWS_AT_MOST,
         "calls_list": values.list_address(LLMCall, job=job.id),
         "sums": sum_up(calls),
-        "may_retry": operates and job.state in {State.DEAD, State.CANCELLED},
-        "may_cancel": operates and job.state == State.READY,
         "if_cancelled": TEXTS["if_cancelled"][job.kind],
         "records": list_records(Job, job.id),
         "conversation_id": conversation_of(job),
@@ -171,12 +170,7 @@ def get_call_story(request: HttpRequest, call: LLMCall) -> dict[str, Any]:
 @action_for(OPERATE)
 def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpResponse:
     job = get_row(Job, job_id)
-    if name == "retry":
-        done = "It is ready: the next free worker takes it."
-        act, logged = retrying.retry_job, "retried it"
-    else:
-        done = "Cancelled. It can be retried."
-        act, logged = retrying.cancel_job, "cancelled it"
+    act, logged, done = ACTS[name]
     return act_on(request, job, lambda: act(job=job), done=done, logged=logged)
 
 

@@ -1,7 +1,7 @@
 """The list of API keys, sortable by what each called; that by day, and as bars in a line."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +17,6 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs import usage as spending
 from jobs.models import LLMCall
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
@@ -41,42 +40,35 @@ def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:
     )
     days = of_key.order_by("day").values(pair=JSONObject(day="day", calls="calls"))
     return keys.annotate(
-        used_calls=_sum(of_key, "calls"),
-        used_errors=_sum(of_key, F("errors") + F("faults")),
-        used_refused=_sum(of_key, "refused"),
-        used_bytes=_sum(of_key, F("bytes_in") + F("bytes_out")),
-        used_cost=_share_of_cost(of_key),
+        used_calls=Coalesce(_sum(of_key, "calls"), 0),
+        used_errors=Coalesce(_sum(of_key, F("errors") + F("faults")), 0),
+        used_refused=Coalesce(_sum(of_key, "refused"), 0),
+        used_bytes=Coalesce(_sum(of_key, F("bytes_in") + F("bytes_out")), 0),
+        used_cost=_sum(_with_cost(of_key), "cost"),
         p95_place=key_usage.p95_of_key(since=since),
         by_day=ArraySubquery(days),
     )
 
 
-def _sum(rows: QuerySet[KeyUsage], what: Any) -> Coalesce:
-    sums = rows.order_by().values("key").annotate(sum=Sum(what)).values("sum")
-    return Coalesce(Subquery(sums), Value(0))
+def _sum(rows: QuerySet[KeyUsage], what: Any) -> Subquery:
+    return Subquery(rows.order_by().values("key").annotate(sum=Sum(what)).values("sum"))
 
 
-def _share_of_cost(rows: QuerySet[KeyUsage]) -> Subquery:
-    """Return the part of its tenant's model calls that falls to a key, by the bytes it sent.
+def _with_cost(rows: QuerySet[KeyUsage]) -> QuerySet[KeyUsage]:
+    """Return days of keys with their `cost`: a share of their tenant's calls of models that day.
 
-    A model is asked about what was posted, long after and by many calls at once.
+    It goes by the bytes that a key sent: a model is asked about what was posted, long after and by
+    many calls at once. NULL: there were no such calls, or no bytes.
     """
     starts = Cast(OuterRef("day"), models.DateTimeField())
     calls = LLMCall.across_tenants.filter(
         tenant=OuterRef("tenant"), created_at__gte=starts, created_at__lt=starts + ONE_DAY
     )
     of_day = KeyUsage.across_tenants.filter(tenant=OuterRef("tenant"), day=OuterRef("day"))
-    shares = (
-        rows.order_by()
-        .annotate(
-            day_cost=Subquery(calls.values("tenant").annotate(sum=Sum("cost")).values("sum")),
-            day_bytes=Subquery(of_day.values("tenant").annotate(sum=Sum("bytes_in")).values("sum")),
-        )
-        .values("key")
-        .annotate(sum=Sum(F("day_cost") * F("bytes_in") / NullIf(F("day_bytes"), Value(0))))
-        .values("sum")
-    )
-    return Subquery(shares, output_field=models.DecimalField(max_digits=20, decimal_places=8))
+    day_cost = Subquery(calls.values("tenant").annotate(sum=Sum("cost")).values("sum"))
+    day_bytes = Subquery(of_day.values("tenant").annotate(sum=Sum("bytes_in")).values("sum"))
+    with_sums = rows.annotate(day_cost=day_cost, day_bytes=day_bytes)
+    return with_sums.annotate(cost=F("day_cost") * F("bytes_in") / NullIf(F("day_bytes"), Value(0)))
 
 
 def list_days(key: APIKey, *, days: int) -> list[Any]:
@@ -85,28 +77,23 @@ def list_days(key: APIKey, *, days: int) -> list[Any]:
     Each has its `p95_ms`, and as its `cost` its share of the tenant's, by bytes sent.
     """
     since = timezone.now().date() - timedelta(days=days - 1)
-    rows = KeyUsage.objects.of(key.tenant).filter(day__gte=since)
-    sent = dict(rows.order_by().values_list("day").annotate(Sum("bytes_in")))
-    start = datetime.combine(since, time.min, tzinfo=UTC)
-    costs = {day.day: day.cost for day in spending.spend_by_day(key.tenant, since=start)}
-    used: list[Any] = list(rows.filter(key=key).order_by("-day"))
+    rows = KeyUsage.objects.of(key.tenant).filter(key=key, day__gte=since)
+    used: list[Any] = list(_with_cost(rows).order_by("-day"))
     for row in used:
-        row.p95_ms = key_usage.find_p95(row.latencies)
-        row.cost = costs.get(row.day, Decimal(0)) * row.bytes_in / (sent[row.day] or 1)
+        row.p95_ms, row.cost = key_usage.find_p95(row.latencies), row.cost or Decimal(0)
     return used
 
 
 def draw_days(calls: Mapping[str, int], *, days: int = DAYS) -> SafeString:
     """Return the calls of each of the last days as SVG, which says them to who cannot see it."""
-    today = timezone.now().date()
-    names = [str(today - timedelta(days=ago)) for ago in reversed(range(days))]
+    first = timezone.now().date() - timedelta(days=days - 1)
     most = max(calls.values(), default=0) or 1
     bars = []
-    for at, name in enumerate(names):
-        count = calls.get(name, 0)
+    for at in range(days):
+        day = str(first + timedelta(days=at))
+        count = calls.get(day, 0)
         height = max(round(HEIGHT * count / most), 1)
-        bar = {"x": at * (WIDTH + GAP), "y": HEIGHT - height, "height": height}
-        bars.append({**bar, "of": (name, count)})
+        bars.append((day, count, at * (WIDTH + GAP), HEIGHT - height, height))
     size = {"width": days * (WIDTH + GAP), "height": HEIGHT, "bar": WIDTH}
     return render_to_string("console/keys/sparkline.html", {"bars": bars, **size})
 

@@ -21,21 +21,15 @@ GRACE_HOURS_AT_MOST = services.GRACE_AT_MOST // timedelta(hours=1)
 
 
 class RateForm(TextForm):
-    """How often a key may call."""
-
     rate = forms.IntegerField(required=False, min_value=0, max_value=CALLS_AT_MOST)
 
 
 class QuotaForm(forms.Form):
-    """How much a tenant may store."""
-
     quota_bytes = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
     quota_rows = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
 
 
 class NewKeyForm(RateForm):
-    """What a key is for."""
-
     key_id = forms.UUIDField(widget=forms.HiddenInput)
     tenant = forms.CharField(
         max_length=200, widget=forms.TextInput(attrs={"list": "key-tenants", "autocomplete": "off"})
@@ -81,8 +75,6 @@ class RotationForm(forms.Form):
 
 
 class BudgetForm(TextForm):
-    """What the language model may cost a tenant in a day."""
-
     DEFAULT, NONE, OWN = "default", "none", "own"
     kind = forms.ChoiceField(widget=forms.RadioSelect)
     amount = forms.DecimalField(
@@ -98,16 +90,13 @@ class BudgetForm(TextForm):
             (self.OWN, "this amount:"),
         ]
 
-    def clean(self) -> dict[str, Any]:
-        """Return the choice; an amount goes with its own kind alone."""
-        params: dict[str, Any] = super().clean() or {}
-        if params.get("kind") != self.OWN or "amount" not in params:
-            return params
-        if params["amount"] is None:
-            self.add_error("amount", "Say how much.")
-            return params
-        try:
-            spending.check_budget(params["amount"])
-        except Problem as problem:
-            self.add_error("amount", problem.message)
-        return params
+    def clean(self) -> None:
+        """Look at the amount, which goes with its own kind alone."""
+        params = self.cleaned_data
+        if params.get("kind") == self.OWN and "amount" in params:
+            try:
+                if params["amount"] is None:
+                    raise Problem("Say how much.")
+                spending.check_budget(params["amount"])
+            except Problem as problem:
+                self.add_error("amount", problem.message)

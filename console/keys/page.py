@@ -34,7 +34,7 @@ DAYS_SHOWN = 7
 
 def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     now = timezone.now()
-    state, manages = key.state_at(now), request.user.has_perm(MANAGE)
+    state = key.state_at(now)
     days = list_days(key, days=USAGE_DAYS) if request.user.has_perm(SEES_USAGE) else []
     calls = {str(row.day): row.calls for row in days}
     since = now.date() - timedelta(days=DAYS - 1)
@@ -46,12 +46,9 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
         "key_state": state,
         "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_key_rate(key),
-        "old_secret_until": key.previous_until
-        if state == "active" and key.previous_until and key.previous_until > now
-        else None,
+        "old_secret_until": key.previous_until if state == "active" else None,
+        "now": now,
         "scopes": Scope.choices,
-        "may_revoke": key.revoked_at is None and manages,
-        "may_rotate": state == "active" and manages,
         "records": pages.list_records(APIKey, key.id),
     }
 
@@ -61,6 +58,7 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
         "records": pages.list_records(Tenant, tenant.id),
         "stored": quotas.measure_storage(tenant),
         "quota": quotas.describe_quota(tenant),
+        "jobs_list": values.list_address(Job, tenant__id=tenant.id),
         "own_quota": {name: tenant.settings.get(name) for name in (quotas.BYTES, quotas.ROWS)},
     }
     if request.user.has_perm("jobs.view_llmcall"):
@@ -72,8 +70,6 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
         keys = APIKey.objects.of(tenant).order_by("revoked_at", "-id")
         shown["keys"] = list(keys.filter(revoked_at=None)[:KEYS_SHOWN])
         shown["keys_list"] = values.list_address(APIKey, tenant__id=tenant.id)
-    if request.user.has_perm("jobs.view_job"):
-        shown["jobs_list"] = values.list_address(Job, tenant__id=tenant.id)
     return shown
 
 
@@ -91,15 +87,13 @@ def make_key(request: HttpRequest) -> pages.Answer:
     if not form.is_valid():
         return {"form": form}
     params = form.cleaned_data
-    try:
+    with pages.show_problems(request):
         with transaction.atomic():
             created = services.create_api_key(expires_at=params.pop("expires_on"), **params)
             what = f"made it for {', '.join(created.key.scopes)}"
             pages.record(request, created.key, what, is_new=True)
-    except Problem as problem:
-        messages.error(request, problem.message)
-        return redirect("admin:tenancy_apikey_changelist")
-    return show_secret(request, "Key made", created)
+        return show_secret(request, "Key made", created)
+    return redirect("admin:tenancy_apikey_changelist")
 
 
 @pages.action_for(MANAGE)
@@ -119,7 +113,7 @@ def revoke_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     key = pages.get_row(APIKey, key_id)
     form = forms.RotationForm(request.POST)
-    try:
+    with pages.show_problems(request):
         if not form.is_valid():
             raise Problem(f"Say for how many hours, from 0 to {forms.GRACE_HOURS_AT_MOST}.")
         if form.cleaned_data["replaced"] != key.prefix:
@@ -129,10 +123,8 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
             created = services.rotate_key(key=key, now=timezone.now(), grace=timedelta(hours=hours))
             what = f"gave it a new secret; the old one ends after {hours} hours"
             pages.record(request, key, what)
-    except Problem as problem:
-        messages.error(request, problem.message)
-        return pages.redirect_to(key)
-    return show_secret(request, "New secret", created)
+        return show_secret(request, "New secret", created)
+    return pages.redirect_to(key)
 
 
 def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> HttpResponse:
@@ -149,12 +141,11 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     def set_rate() -> str:
         if not form.is_valid():
             raise Problem(f"A rate is a whole number from 0 to {forms.CALLS_AT_MOST}.")
-        with transaction.atomic():
-            limits.set_key_rate(key, form.cleaned_data["rate"])
-            pages.record(request, key, f"set its calls to: {limits.describe_key_rate(key)}")
-        return f"Its calls are limited to: {limits.describe_key_rate(key)}."
+        limits.set_key_rate(key, form.cleaned_data["rate"])
+        return limits.describe_key_rate(key)
 
-    return pages.act_on(request, key, set_rate)
+    done, logged = "Its calls are limited to: {}.", "set its calls to: {}"
+    return pages.act_on(request, key, set_rate, done=done, logged=logged)
 
 
 @pages.action_for(MANAGE)
@@ -166,12 +157,11 @@ def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
     def set_limits() -> str:
         if not form.is_valid():
             raise Problem(f"A quota is a whole number from 0 to {quotas.QUOTA_AT_MOST}.")
-        with transaction.atomic():
-            quotas.set_quota(tenant, form.cleaned_data)
-            pages.record(request, tenant, f"set its quota to {quotas.describe_quota(tenant)}")
-        return f"Its quota is set to {quotas.describe_quota(tenant)}."
+        quotas.set_quota(tenant, form.cleaned_data)
+        return quotas.describe_quota(tenant)
 
-    return pages.act_on(request, tenant, set_limits)
+    done, logged = "Its quota is set to {}.", "set its quota to {}"
+    return pages.act_on(request, tenant, set_limits, done=done, logged=logged)
 
 
 @pages.admin_page("console/keys/budget.html", "Budget", SET_BUDGET)

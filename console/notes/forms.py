@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from rest_framework.exceptions import ValidationError
 
 from console.forms import ReasonForm
 from memoryproject.edge.errors import Problem
@@ -60,21 +59,16 @@ class NoteForm(ReasonForm):
         data = {name: self.cleaned_data[name] for name in self.changed_data if name in self.TEXTS}
         if "tags" in data:
             data["tags"] = [word.strip() for word in data["tags"].split(",") if word.strip()]
-        for name in ("importance", "emotion_intensity", "emotion_valence"):
-            if data.get(name) == "":
-                data[name] = None
+        if data.get("emotion_valence") == "":
+            data["emotion_valence"] = None
         body = {**data, "version": self.cleaned_data["version"]}
         patch = NotePatch(data=body, context={"source_type": self.note.source_type})
-        try:
-            patch.is_valid(raise_exception=True)
-        except ValidationError as error:
+        if not patch.is_valid():
             faults: dict[str, list[str]] = {}
-            for path, texts in flatten_details(error.detail).items():
+            for path, texts in flatten_details(patch.errors).items():
                 faults.setdefault(path.partition(".")[0], []).extend(texts)
-            raise Problem("The form has errors.", fields=faults) from None
-        checked = dict(patch.validated_data)
-        del checked["version"]
-        return checked
+            raise Problem("The form has errors.", fields=faults)
+        return {name: value for name, value in patch.validated_data.items() if name != "version"}
 
 
 def read_state(state: NoteState) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -17,12 +16,13 @@ from console.graph.links import CURATE, SEEN_BY, LinkForm
 from console.highlights import mark_difference, show_difference
 from console.labels import MemoryLabel, list_servings, name_memories
 from console.notes.forms import NoteForm
-from console.pages import Answer, admin_page, list_records, record_memory, redirect_to
+from console.pages import Answer, admin_page, get_row, list_records, record_memory, redirect_to
 from console.texts import TEXTS
 from indexing.models import Memory
 from memoryproject.adminkit.values import pretty_json
 from memoryproject.edge.errors import Problem
 from notes import services
+from notes.kinds import LINK_WORDS
 from notes.models import Note, NoteState, NoteVersion
 from notes.queries import earlier_versions
 from retrieval import links
@@ -47,7 +47,6 @@ def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
     links = read_links(note) if sees("notes.view_link") else []
     return {
         "conversation": note.conversation,
-        "is_described": bool(note.description) and note.description not in note.content,
         "metadata": pretty_json(note.metadata) if note.metadata else "",
         "versions": versions if len(versions) > 1 else [],
         "older": older,
@@ -91,7 +90,7 @@ def read_links(note: Note) -> list[tuple[Edge, str, MemoryLabel]]:
     edges = links.links_of(tenant=note.tenant, memory_id=note.id, at_most=LINKS_AT_MOST + 1)
     named = name_memories(tenant=note.tenant, memory_ids=[edge.other_id for edge in edges])
     return [
-        (edge, edge.link_type.replace("_", " "), named[edge.other_id])
+        (edge, LINK_WORDS[edge.link_type], named[edge.other_id])
         for edge in edges
         if edge.other_id in named
     ]
@@ -172,7 +171,7 @@ def _shorten(text: str) -> str:
 @admin_page("console/notes/change.html", "Change a note", *SEES_NOTE)
 def change_note(request: HttpRequest, note_id: uuid.UUID) -> Answer:
     """Write a new version of a note; with `preview`, show the difference only."""
-    note = get_note(note_id)
+    note = get_row(Note, note_id, "conversation", deleted_at=None)
     if request.method != "POST":
         return redirect_to(note, anchor="#change")
     form = NoteForm(request.POST, note=note)
@@ -207,7 +206,7 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> Answer:
 def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Answer:
     """Delete or restore a note with a reason, or show the form again with what is wrong."""
     deletes = name == "delete"
-    note = get_note(note_id, deleted=not deletes)
+    note = get_row(Note, note_id, "conversation", deleted_at__isnull=deletes)
     if request.method != "POST":
         return redirect_to(note, anchor=f"#{name}")
     form = ReasonForm(request.POST, prefix=name)
@@ -227,9 +226,3 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> An
 
     title = f"{name.capitalize()} a note"
     return submit(form, write) or {"title": title, "form": form, "note": note, "name": name}
-
-
-def get_note(note_id: uuid.UUID, *, deleted: bool = False) -> Note:
-    """Return a note of any tenant, active or deleted, or raise Http404."""
-    notes = Note.across_tenants.filter(deleted_at__isnull=not deleted)
-    return get_object_or_404(notes.select_related("tenant", "conversation"), id=note_id)

@@ -20,8 +20,6 @@ SHOWN_AT_MOST = 100
 
 
 class ChoiceForm(TextForm):
-    """When the person gets mails."""
-
     when = forms.ChoiceField(choices=MailChoice.When, widget=forms.RadioSelect)
 
 
@@ -53,17 +51,12 @@ def show_notifications(request: HttpRequest) -> Answer:
         if newest is not None:
             rows.filter(id__lte=newest, read_at=None).update(read_at=Now())
         return redirect("console:notifications")
-    latest = list(rows.select_related("tenant").order_by("-id")[:SHOWN_AT_MOST])
+    latest: list[Any] = list(rows.select_related("tenant").order_by("-id")[:SHOWN_AT_MOST])
+    for row in latest:
+        row.words = render_words(row.type, row.count)
+        row.address = find_address(row.type, row.subject, row.tenant)
     return {
-        "entries": [
-            (
-                row,
-                render_words(row.type, row.count),
-                find_address(row.type, row.subject, row.tenant),
-            )
-            for row in latest
-        ],
-        "newest": latest[0].id if latest else "",
+        "entries": latest,
         "has_unread": any(row.read_at is None for row in latest),
     }
 

@@ -65,11 +65,10 @@ def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
     if named is not None:
         yield from find_rows(request, named)
         return
-    reader = Reader(request.user)
     if request.user.has_perm("semantic.view_fact"):
         yield from _find_facts(typed)
     if request.user.has_perm("episodic.view_conversation"):
-        yield from _find_conversations(typed, reader)
+        yield from _find_conversations(typed, Reader(request.user))
 
 
 def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
@@ -77,8 +76,7 @@ def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
     menu: Any = settings.UNFOLD["SIDEBAR"]
     for group in menu["navigation"]:
         for entry in group["items"]:
-            permitted = entry.get("permission", lambda _: True)(request)
-            if permitted and typed.casefold() in entry["title"].casefold():
+            if entry["permission"](request) and typed.casefold() in entry["title"].casefold():
                 yield Item(
                     entry["title"], group["title"] or "page", str(entry["link"]), entry["icon"]
                 )
@@ -130,9 +128,8 @@ def _find_conversations(typed: str, reader: Reader) -> Iterator[Item]:
     sought = tenant_search.read_query(typed)
     found = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=_scope(), pool=RANKED).found
     ids = {match.conversation_id: None for match in restrict_matches(found, reader)}
-    rows = with_names(Conversation.across_tenants.filter(id__in=list(ids)[: 4 * A_KIND]))
+    rows: Any = with_names(Conversation.across_tenants.filter(id__in=list(ids)[: 4 * A_KIND]))
     for row in rows.order_by("-id")[:A_KIND]:
         name = render_name(row, may_read=reader.may_read(row.id))
-        last: Any = row
-        about = f"conversation, {values.moment(last.last_at)}"
+        about = f"conversation, {values.moment(row.last_at)}"
         yield Item(name, about, values.page_address(row), "forum")

@@ -34,23 +34,17 @@ EXPORTS = (*SEES_PERSON, "episodic.view_message", "retrieval.view_retrieval")
 
 
 class PersonForm(TextForm):
-    """Somebody who is not known yet."""
-
     name = forms.CharField(max_length=NAME_AT_MOST)
     user_ids = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
     speakers = LinesField(NAMES_AT_MOST, NAME_AT_MOST)
 
-    def clean(self) -> dict[str, Any]:
-        """Return what was written; there is a name or an id."""
-        params: dict[str, Any] = super().clean() or {}
+    def clean(self) -> None:
+        params = self.cleaned_data
         if not self.errors and not (params["user_ids"] or params["speakers"]):
             raise forms.ValidationError("Name an id, or a speaker.")
-        return params
 
 
 class MergeForm(ReasonForm):
-    """Say that a person is another one."""
-
     into_id = forms.ModelChoiceField(Person.across_tenants.none())
     field_order = ("into_id", "reason")
 
@@ -131,4 +125,4 @@ def _write_lines(person: Person) -> Iterator[str]:
             page = take_kind(person, kind, query=query)
             for item in page["items"]:
                 yield json.dumps({"kind": kind, "item": item}, cls=DjangoJSONEncoder) + "\n"
-            query = {**query, "after": page["next"]} if page["next"] else {}
+            query = {**query, "id__lt": page["next"]} if page["next"] else {}

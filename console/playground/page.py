@@ -43,8 +43,6 @@ NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
 FUSION_WORDS = TEXTS["fusion"]
 CARDS_AT_MOST = 25
 """Memories of a column; the table below has them all."""
-BUDGET_AT_MOST = 8_000
-"""Of the slider; the number beside it goes further."""
 
 
 class Row(NamedTuple):
@@ -103,8 +101,7 @@ def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[
     rows = [Row(hit, outcome, hues.get(hit.memory_id)) for hit, outcome in candidates]
     orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
     columns = [_to_column(order, rows) for order in orders]
-    shown = {"columns": columns, "rows": rows, "served": len(served)}
-    return {"name": name, "title": title, **shown}
+    return {"name": name, "title": title, "columns": columns, "rows": rows, "served": len(served)}
 
 
 def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
@@ -150,12 +147,10 @@ def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
         **shown,
         "is_fullwidth": "1",
         "fusion_fields": list_fusion_fields(tenant, params, shown["errors"]),
-        "kinds": [("retrieve", "Facts and episodes"), ("context", "Facts alone (context)")],
         "details": [word for word in DETAILS if word != "auto"],
         "categories": [category.value for category in Category],
         "semantic_default": SEMANTIC_LIMIT,
         "episodic_default": EPISODIC_LIMIT,
-        "budget_at_most": BUDGET_AT_MOST,
     }
 
 
@@ -195,17 +190,14 @@ def write_curl(address: str, body: Mapping[str, Any]) -> str:
 
 def list_fusion_fields(
     tenant: Tenant, params: Mapping[str, str], errors: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Return the numbers of the formula, each with what the tenant uses otherwise."""
+) -> list[tuple[str, str, Any, str, str]]:
+    """Return the numbers of the formula by name, in words, with what the tenant uses otherwise.
+
+    Then what was typed, and what is wrong with it.
+    """
     usual = scores.DEFAULTS.changed(tenant.settings.get(scores.SETTING)).as_parameters()
     return [
-        {
-            "name": name,
-            "words": words,
-            "usual": usual[name],
-            "value": params.get(name, ""),
-            "error": errors.get(name, ""),
-        }
+        (name, words, usual[name], params.get(name, ""), errors.get(name, ""))
         for name, words in FUSION_WORDS.items()
     ]
 

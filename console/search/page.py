@@ -8,15 +8,15 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import Resolver404, resolve, reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import is_valid_path, reverse
 
 from console.forms import ConversationField, TextForm, WordsField
+from console.labels import find_conversation
 from console.models import SavedFilter
 from console.pages import Answer, action_for, admin_page, choose_tenant, read_choice
 from console.search.results import CLOSED, HELD, Group, SearchParams, find_group
-from episodic.models import Conversation
 from episodic.revealing import Reader
 from indexing.models import UnitKind
 from indexing.tenant_search import POOL, QUERY_AT_MOST, Scope, read_query
@@ -38,8 +38,6 @@ SAVED_AT_MOST = 100
 
 
 class SearchForm(TextForm):
-    """What to look for, and where."""
-
     q = WordsField(required=False, max_length=QUERY_AT_MOST, label="Words")
     kind = forms.ChoiceField(
         required=False,
@@ -104,8 +102,8 @@ def _read_params(fields: dict[str, Any], tenant: Tenant) -> SearchParams | None:
     """Return what is looked for; None: there is no such conversation."""
     conversation = None
     if fields["conversation"] is not None:
-        conversation = find_conversation(tenant, fields["conversation"])
-        if conversation is None:
+        conversation = find_conversation(fields["conversation"], tenant)
+        if conversation is None or conversation.tenant != tenant:
             return None
     last = fields["until"]
     day_after = last + timedelta(days=1) if last and last < date.max else None
@@ -116,12 +114,6 @@ def _read_params(fields: dict[str, Any], tenant: Tenant) -> SearchParams | None:
         until=_midnight(day_after),
     )
     return SearchParams(read_query(fields["q"]), scope, fields["state"])
-
-
-def find_conversation(tenant: Tenant, named: uuid.UUID) -> Conversation | None:
-    """Return the tenant's conversation of that id, the agent's or ours."""
-    rows = Conversation.objects.of(tenant)
-    return rows.filter(external_id=named).first() or rows.filter(id=named).first()
 
 
 def _midnight(day: Any) -> datetime | None:
@@ -141,8 +133,6 @@ def _find(
 
 
 class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A name, and the address of a page of the admin."""
-
     class Meta:
         model = SavedFilter
         fields = ("name", "path", "shared")
@@ -150,11 +140,7 @@ class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_path(self) -> str:
         """Take only pages of the admin: a shared name must not lead anywhere else."""
         path = str(self.cleaned_data["path"])
-        try:
-            resolve(path.partition("?")[0])
-        except Resolver404:
-            raise forms.ValidationError("Only a page of the admin can be saved.") from None
-        if not path.startswith(reverse("admin:index")):
+        if not (path.startswith(reverse("admin:index")) and is_valid_path(path.partition("?")[0])):
             raise forms.ValidationError("Only a page of the admin can be saved.")
         return path
 
@@ -188,9 +174,7 @@ def save_filter(request: HttpRequest) -> HttpResponse:
 
 @action_for(SAVES)
 def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
-    mine = SavedFilter.objects.filter(owner=request.user.get_username())
-    deleted, _ = mine.filter(id=filter_id).delete()
-    if not deleted:
-        raise Http404
+    owner = request.user.get_username()
+    get_object_or_404(SavedFilter, id=filter_id, owner=owner).delete()
     messages.success(request, "No longer saved.")
     return redirect("console:search")

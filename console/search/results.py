@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from console.highlights import show_marked, show_snippet
 from console.labels import label_memory
 from episodic import queries
@@ -59,12 +61,10 @@ def find_group(
     if kind is UnitKind.MESSAGE:
         matches = restrict_matches(matches, reader)
     elif kind is UnitKind.EPISODE and not reader.reads_all:
-        ids = [match.memory_id for match in matches]
-        readable = reader.keep_readable(Episode.across_tenants.filter(id__in=ids))
-        kept = set(readable.values_list("id", flat=True))
-        matches = tuple(match for match in matches if match.memory_id in kept)
-    if kind is UnitKind.FACT and params.state:
-        matches = _in_state(matches, params.state)
+        matches = _keep(matches, reader.keep_readable(Episode.across_tenants.all()))
+    elif kind is UnitKind.FACT and params.state:
+        active = Fact.across_tenants.filter(invalid_at=None)
+        matches = _keep(matches, active, others=params.state != HELD)
     part = matches[first : first + at_most]
     if kind is not UnitKind.MESSAGE:
         return Group(kind.value, show_memories(kind, part), len(matches), answer.complete)
@@ -78,11 +78,13 @@ def restrict_matches(matches: Sequence[Match], reader: Reader) -> tuple[Match, .
     return tuple(match for match in matches if reader.may_read(match.conversation_id))
 
 
-def _in_state(matches: Sequence[Match], state: str) -> tuple[Match, ...]:
-    ids = [match.memory_id for match in matches]
-    rows = Fact.across_tenants.filter(id__in=ids, invalid_at=None)
-    active = set(rows.values_list("id", flat=True))
-    return tuple(match for match in matches if (match.memory_id in active) == (state == HELD))
+def _keep(
+    matches: Sequence[Match], rows: QuerySet[Any], *, others: bool = False
+) -> tuple[Match, ...]:
+    """Return the matches that are among the rows; with `others` all but these."""
+    of_matches = rows.filter(id__in=[match.memory_id for match in matches])
+    ids = set(of_matches.values_list("id", flat=True))
+    return tuple(match for match in matches if (match.memory_id in ids) != others)
 
 
 def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Any]:
@@ -126,11 +128,9 @@ def show_messages(matches: Sequence[Match], reader: Reader) -> list[Any]:
 def show_message(message: Any, lexemes: Sequence[str], language: str, reader: Reader) -> Any:
     """Return a message with what stands around the words, or its mask."""
     message.is_masked = not reader.may_read(message.conversation_id)
-    message.text = (
-        reader.show(message.content, message.conversation_id)
-        if message.is_masked
-        else show_snippet(message.content, lexemes, language)
-    )
+    message.text = reader.show(message.content, message.conversation_id)
+    if not message.is_masked:
+        message.text = show_snippet(message.content, lexemes, language)
     message.kind, message.at = "message", message.occurred_at
     message.about = f"{message.name or message.role}, message {message.seq}"
     return message

@@ -22,6 +22,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
 from unfold.forms import AuthenticationForm  # type: ignore[import-untyped]
 
 from console.pages import Answer, admin_page, show_page
@@ -41,11 +42,10 @@ class SignInView(LoginView):
             return redirect("admin:index")
         return super().get(request, *args, **kwargs)
 
-    def form_valid(self, form: Any) -> HttpResponse:
+    def form_valid(self, form: Any) -> Any:
         login = Login(user=form.get_user(), redirect_url=self.get_success_url())
         given = {"username": form.get_user().get_username()}
-        answer: HttpResponse = perform_password_login(self.request, given, login)
-        return answer
+        return perform_password_login(self.request, given, login)
 
     def get_context_data(self, **shown: Any) -> dict[str, Any]:
         frame = {**admin.site.each_context(self.request), "title": "Log in"}
@@ -141,19 +141,15 @@ def show_refusal(request: HttpRequest) -> HttpResponse:
     return refuse(request, "This account is not active.")
 
 
-class RequireFactorMiddleware:
+class RequireFactorMiddleware(MiddlewareMixin):
     """Leads people who signed in by a password alone to the page that sets up a second factor.
 
     Only with MEMORY_REQUIRE_TOTP; who comes from the provider has shown there what it asks for.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> Any:
-        if settings.REQUIRE_TOTP and hasattr(request, "tenants") and _lacks_factor(request):
-            return redirect("mfa_activate_totp")
-        return self._get_response(request)
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        is_asked = settings.REQUIRE_TOTP and hasattr(request, "tenants")
+        return redirect("mfa_activate_totp") if is_asked and _lacks_factor(request) else None
 
 
 def _lacks_factor(request: HttpRequest) -> bool:

@@ -11,6 +11,7 @@ from episodic.models import Conversation, Episode, Message, Reveal
 from episodic.revealing import READ
 from memoryproject.tenancy.models import Tenant, TenantModel
 from notes.models import Link, Note, NoteVersion
+from notes.texts import KEPT
 from retrieval.models import Retrieval
 from semantic import queries as semantic_queries
 from semantic.models import Fact
@@ -88,11 +89,7 @@ MESSAGES = Export(
     _either("in an episode", "waiting", Q(episode__isnull=False)),
     moment="received_at",
 )
-STATE_OF_NOTE = (
-    "version source_type source_id user_id label description content importance category "
-    "emotion_type emotion_intensity emotion_valence tags metadata span_id start_byte end_byte "
-    "source_path excerpt occurred_at"
-)
+STATE_OF_NOTE = " ".join(name for name in KEPT if name not in {"actor", "updated_at"})
 NOTES = Export(
     *("notes", "Notes", Note, "notes.view_note"),
     f"id conversation_id=conversation__external_id {STATE_OF_NOTE} "

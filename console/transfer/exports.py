@@ -58,7 +58,7 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
 
     def __init__(self, params: Mapping[str, Any], *, export: Export, tenant: Tenant) -> None:
         super().__init__(params, export.rows(tenant))
-        self._export = export
+        self.export, self.tenant = export, tenant
         self.filters["state"].extra["choices"] = [(word, word) for word in export.states]
         conversation = self.filters["conversation_id"]
         conversation.field_name = export.fields.get("conversation_id")
@@ -66,24 +66,23 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
             conversation.extra["validators"] = [_refuse_conversation]
 
     def filter_state(self, rows: QuerySet[Any], name: str, state: str) -> QuerySet[Any]:
-        return rows.filter(self._export.states[state])
+        return rows.filter(self.export.states[state])
 
     def filter_day(self, rows: QuerySet[Any], name: str, day: date) -> QuerySet[Any]:
         lookup, at = ("gte", time.min) if name == "since" else ("lte", time.max)
         moment = datetime.combine(day, at, tzinfo=UTC)
-        return rows.filter(**{f"{self._export.moment}__{lookup}": moment})
+        return rows.filter(**{f"{self.export.moment}__{lookup}": moment})
 
     def to_json(self) -> dict[str, str]:
         return {name: str(value) for name, value in self.form.cleaned_data.items() if value}
 
 
-def start_export(
-    *, export: Export, tenant: Tenant, filters: ExportFilter, form: str, person: str
-) -> Iterator[str]:
+def start_export(filters: ExportFilter, *, form: str, person: str) -> Iterator[str]:
     """Record that somebody exports rows, and return the text of the file, some rows each.
 
     With the last of it the number of rows is recorded. `filters` are valid.
     """
+    export, tenant = filters.export, filters.tenant
     run = ExportRun.objects.create(
         tenant=tenant, person=person, table=export.name, format=form, filters=filters.to_json()
     )
@@ -197,8 +196,7 @@ def download(request: HttpRequest, tenant: Tenant) -> Answer:
     filters = ExportFilter(params, export=export, tenant=tenant)
     if form not in row_files.FORMATS or not filters.is_valid():
         return _read_page(request, tenant, params)
-    person = request.user.get_username()
-    pieces = start_export(export=export, tenant=tenant, filters=filters, form=form, person=person)
+    pieces = start_export(filters, form=form, person=request.user.get_username())
     day = timezone.now().strftime("%Y-%m-%d")
     return StreamingHttpResponse(
         pieces,
@@ -218,13 +216,12 @@ def _choose(request: HttpRequest, params: Mapping[str, str]) -> Export:
 def _read_page(request: HttpRequest, tenant: Tenant, params: Mapping[str, str]) -> dict[str, Any]:
     export = _choose(request, params)
     filters = ExportFilter(params, export=export, tenant=tenant)
-    errors = {name: faults[0] for name, faults in filters.errors.items()}
     return {
         "tenant": tenant,
         "export": export,
         "tables": [row for row in EXPORTS.values() if request.user.has_perm(row.permission)],
         "params": {name: params.get(name, "") for name in FIELDS},
-        "errors": errors,
-        "size": None if errors else render_sum([count_capped(filters.qs)]),
+        "errors": filters.errors,
+        "size": None if filters.errors else render_sum([count_capped(filters.qs)]),
         "latest": ExportRun.objects.of(tenant).order_by("-id")[:LATEST],
     }

@@ -16,9 +16,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.paginator import Paginator
 from django.db import DataError, ProgrammingError, models
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
@@ -38,27 +37,6 @@ class Listing(NamedTuple):
         return values.list_address(self.model, **{self.field: row.pk})
 
 
-class Door(NamedTuple):
-    """A link to a page that does something to a row, for those with a permission.
-
-    With `needs`, of rows alone that have something in that column.
-    """
-
-    title: str
-    permission: str
-    name: str
-    """Of the address, which takes the row's id."""
-    needs: str = ""
-
-    def opens_for(self, request: HttpRequest, row: models.Model) -> bool:
-        """Return whether the person is shown the link on the page of `row`."""
-        has = not self.needs or bool(getattr(row, self.needs))
-        return has and request.user.has_perm(self.permission)
-
-    def href(self, row: models.Model) -> str:
-        return reverse(self.name, args=[row.pk])
-
-
 class Story(NamedTuple):
     """The part of a row's page that people come for; it stands above the columns, folded away."""
 
@@ -76,7 +54,6 @@ READ_THROUGH_AT_MOST = 10_000
 """Newest rows of a list in which words are looked for, where there is no index of words."""
 
 Listings = tuple[Listing, ...]
-Doors = tuple[Door, ...]
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]
@@ -143,7 +120,6 @@ class ReadOnlyAdmin(ListAdmin):
     more_lines: tuple[str, ...] = ()
     """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
-    doors: Doors = ()
     story: Story | None = None
 
     def __init__(self, model: Any, site: admin.AdminSite) -> None:
@@ -212,21 +188,17 @@ class ReadOnlyAdmin(ListAdmin):
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        sought = read_id(search_term)
-        if sought is None and search_term.strip() and self.search_fields == ("id",):
+    ) -> Any:
+        sought, has_words = read_id(search_term), bool(search_term.strip())
+        if sought is not None:
+            places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
+            return queryset.filter(places), False
+        if has_words and self.search_fields == ("id",):
             return queryset.none(), False
-        if sought is None:
-            rows = self._newest(queryset) if search_term.strip() else queryset
-            hits, may_repeat = super().get_search_results(request, rows, search_term)
-            return hits, may_repeat
-        places = Q.create([(name, sought) for name in self.id_search], connector=Q.OR)
-        return queryset.filter(places), False
-
-    def _newest(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that are read through for words, where no index of words helps."""
-        newest = rows.order_by("-pk").values("pk")[:READ_THROUGH_AT_MOST]
-        return rows.filter(pk__in=newest)
+        if has_words:
+            newest = queryset.order_by("-pk").values("pk")[:READ_THROUGH_AT_MOST]
+            queryset = queryset.filter(pk__in=newest)
+        return super().get_search_results(request, queryset, search_term)
 
     def _get_obj_does_not_exist_redirect(self, *args: Any) -> NoReturn:
         """Say that there is nothing, and where else the person may look."""
@@ -234,33 +206,36 @@ class ReadOnlyAdmin(ListAdmin):
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    ) -> Any:
         row = kwargs.get("obj")
         if row is not None:
             opened = [row._meta.label_lower, str(row.pk)]
             before = [one for one in request.session.get(RECENT_KEY, []) if one != opened]
             request.session[RECENT_KEY] = [opened, *before][:RECENT_AT_MOST]
-            doors = [door for door in self.doors if door.opens_for(request, row)]
-            context["listings"] = [(item.title, item.href(row)) for item in self.listings]
-            context["listings"] += [(door.title, door.href(row)) for door in doors]
+            listings = [(item.title, item.href(row)) for item in self.listings]
+            context["listings"] = [*listings, *self.list_doors(request, row)]
             if self.story is not None:
                 context["story"] = self.story.template
                 context |= self.story.tell(request, row)
-        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
-        return response
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @staticmethod
+    def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
+        """Return title and address of pages that do something to a row: apps above know."""
+        return []
 
     @cached_property
     def _cells(self) -> dict[str, Any]:
         """The list's column of each field: long texts are cut, times are exact."""
         return {
-            field.name: values.show_in_list(field, points_at=self.points_at.get(field.name, ""))
+            field.name: values.show(field, self.points_at, brief=True)
             for field in self.model._meta.fields
         }
 
     @cached_property
     def _lines(self) -> list[Any]:
         columns = [
-            values.show_on_page(field, points_at=self.points_at.get(field.name, ""))
+            values.show(field, self.points_at, brief=False)
             for field in self.model._meta.fields
             if field.name not in self.hidden
         ]

@@ -18,15 +18,15 @@ MOMENT_EXAMPLE = "2026-03-02T09:00"
 
 
 def words_filter(
-    name: str, words: Callable[[], dict[str, Q]], *, title: str = "", shown: Mapping[str, str] = {}
+    name: str, words: Callable[[], dict[str, Q]], *, shown: Mapping[str, str] = {}
 ) -> type[admin.SimpleListFilter]:
     """Return a filter that offers the words; `words` is asked anew for each page.
 
-    `shown` has what is shown instead of a word, `title` what is shown instead of the name.
+    `shown` has what is shown instead of a word.
     """
 
     class WordsFilter(admin.SimpleListFilter):
-        parameter_name = name
+        parameter_name = title = name
 
         def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
             return [(word, shown.get(word, word)) for word in words()]
@@ -35,14 +35,13 @@ def words_filter(
             chosen = words().get(self.value() or "")
             return queryset if chosen is None else queryset.filter(chosen)
 
-    WordsFilter.title = title or name
     return WordsFilter
 
 
 RECENT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
-def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
+def recent_filter(name: str) -> type[admin.SimpleListFilter]:
     """Return a filter for rows made lately.
 
     Ids begin with the time at which they were made, and every list is in their order: so
@@ -58,7 +57,7 @@ def recent_filter(name: str, title: str) -> type[admin.SimpleListFilter]:
             for word, days in RECENT_DAYS.items()
         }
 
-    return words_filter(name, list_spans, title=title, shown=shown)
+    return words_filter(name, list_spans, shown=shown)
 
 
 def moment_filter(

@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -44,9 +45,8 @@ def coloured_word(
 
     Where the text is another than the word for its colour, the method returns both.
     """
-    label = dict(colours)
     column: Callable[[Method], Method]
-    column = display(description=description, label=label, ordering=ordering)
+    column = display(description=description, label=dict(colours), ordering=ordering)
     return column
 
 
@@ -55,47 +55,40 @@ def column(description: str, show: Callable[[Any], Any], ordering: str | None = 
     return display(description=description, ordering=ordering)(lambda admin, row: show(row))
 
 
-def show_in_list(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
-    """Return a field's column: by its name where Django's own form will do.
+def show(field: models.Field[Any, Any], points_at: Mapping[str, str], *, brief: bool) -> Any:
+    """Return a field's column of a list, or its line on a page; by its name where Django's will do.
 
-    `points_at` names the page, as `app_model`, of the row whose id the field holds
-    without a foreign key.
+    `brief`: long texts are cut, as lists need it; on a page they are whole, with their line breaks.
+    `points_at` names the page, as `app_model`, of rows whose id fields hold without a foreign key.
     """
-    if field.choices and isinstance(field, models.CharField):
-        return _shown(field, lambda row: _choice(field, row), label=COLOURS)
-    form = _form(field, brief=True, points_at=points_at)
+    if brief and field.choices and isinstance(field, models.CharField):
+        return _shown(field, lambda value: (value, value) if value else None, label=COLOURS)
+    form = _form(field, points_at.get(field.name), brief=brief)
     return _shown(field, form) if form else field.name
 
 
-def show_on_page(field: models.Field[Any, Any], *, points_at: str = "") -> Any:
-    """Return a field's line on its row's page: whole, texts with their line breaks."""
-    form = _form(field, brief=False, points_at=points_at)
-    return _shown(field, form) if form else field.name
-
-
-def _form(field: models.Field[Any, Any], *, brief: bool, points_at: str) -> Shown | None:
-    name = field.name
-    if points_at:
-        return lambda row: link_to_page(points_at, getattr(row, name))
+def _form(field: models.Field[Any, Any], page: str | None, *, brief: bool) -> Shown | None:
+    if page:
+        return partial(link_to_page, page)
     if field.is_relation:
-        return lambda row: link(getattr(row, name))
+        return link
     if isinstance(field, models.DateTimeField):
-        return lambda row: moment(getattr(row, name), zone="" if brief else " UTC")
+        return partial(moment, zone="" if brief else " UTC")
     if isinstance(field, models.BooleanField):
         # A word: an icon in red would call every no bad.
-        return lambda row: "yes" if getattr(row, name) else "no"
+        return lambda value: "yes" if value else "no"
     if isinstance(field, models.JSONField):
-        return lambda row: (_join if brief else pretty_json)(getattr(row, name))
+        return _join if brief else pretty_json
     if isinstance(field, ArrayField):
-        return lambda row: ", ".join(map(str, getattr(row, name) or [])) or NOTHING
+        return lambda value: ", ".join(map(str, value or [])) or NOTHING
     if isinstance(field, models.UUIDField):
-        return lambda row: (short if brief else str)(getattr(row, name) or NOTHING)
+        return lambda value: (short if brief else str)(value or NOTHING)
     if isinstance(field, models.TextField):
-        return lambda row: (short if brief else keep_lines)(getattr(row, name) or NOTHING)
+        return lambda value: (short if brief else keep_lines)(value or NOTHING)
     if isinstance(field, models.FloatField):
-        return lambda row: number(getattr(row, name))
+        return number
     if isinstance(field, models.IntegerField):
-        return lambda row: _or_nothing(getattr(row, name))
+        return lambda value: NOTHING if value is None else str(value)
     return None
 
 
@@ -105,23 +98,14 @@ def _join(value: Any) -> Any:
     return (", ".join(value) or NOTHING) if is_plain else pretty_json(value)
 
 
-def _choice(field: models.Field[Any, Any], row: Any) -> tuple[str, str] | None:
-    value = getattr(row, field.name)
-    return (value, value) if value else None
-
-
 def _shown(field: models.Field[Any, Any], form: Shown, **options: Any) -> Any:
     """Give a form the field's name, by which Django finds its label, help and order."""
 
     def cell(row: Any) -> Any:
-        return form(row)
+        return form(getattr(row, field.name))
 
     cell.__name__ = field.name
     return display(description=field.verbose_name, ordering=field.name, **options)(cell)
-
-
-def _or_nothing(value: Any) -> str:
-    return NOTHING if value is None else str(value)
 
 
 def number(value: float | None) -> str:

@@ -68,6 +68,4 @@ class Command(BaseCommand):
         if not filters.is_valid():
             faults = (f"{name}: {texts[0]}" for name, texts in filters.errors.items())
             raise CommandError("; ".join(faults))
-        return exports.start_export(
-            export=export, tenant=tenant, filters=filters, form=form, person=PERSON
-        )
+        return exports.start_export(filters, form=form, person=PERSON)

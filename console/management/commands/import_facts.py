@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from console.models import ImportRun
 from console.transfer import imports
+from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 
@@ -42,9 +43,7 @@ class Command(ServiceCommand):
         self.stdout.write(f"{done.opened} facts opened.")
 
     def _find_run(self, options: dict[str, Any]) -> ImportRun:
-        run = ImportRun.across_tenants.filter(id=options["resume"]).first()
-        if run is None:
-            raise CommandError("There is no such import.")
+        run = get_row(ImportRun.across_tenants.all(), "import", id=options["resume"])
         if run.state == ImportRun.State.PREVIEW:
             return imports.confirm_run(run, reason=options["reason"])
         return run

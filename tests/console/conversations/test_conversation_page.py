@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -136,8 +137,8 @@ def test_key_moments_are_marked_on_the_page_and_on_the_strip(
     assert shown == [surprise_level(surprise) for surprise in surprises]
     assert "key" in shown and "key moment" in answer.content.decode()
     cells = answer.context["strip"]
-    assert [cell.surprise for cell, _ in cells] == surprises
-    assert [href.split("#")[1] for _, href in cells] == ["e1", "e9"]
+    assert [cell.surprise for cell in cells] == surprises
+    assert re.findall(r'href="#(e\d+)" class="cell', answer.content.decode()) == ["e1", "e9"]
 
 
 def test_what_is_in_no_episode_yet_is_shown_as_the_window(
@@ -230,6 +231,13 @@ def seqs(answer: Any) -> tuple[int, int]:
     return said[0], said[-1]
 
 
+def find_turns(answer: Any) -> list[str]:
+    """Return the addresses of the other pages, as they stand above the messages and below them."""
+    return re.findall(
+        r'<a class="console-button quiet" href="(\?[^"]*seq=[^"]*)">', answer.content.decode()
+    )
+
+
 def test_a_long_conversation_is_shown_in_pages_the_last_one_first(
     curator: Client, long_talk: Conversation
 ) -> None:
@@ -237,9 +245,7 @@ def test_a_long_conversation_is_shown_in_pages_the_last_one_first(
     assert seqs(visit(curator, long_talk, seq=1)) == (1, 100)
     middle = visit(curator, long_talk, seq=333)
     assert seqs(middle) == (301, 400)
-    assert [href for _, href in middle.context["turns"]] == [
-        "?seq=1", "?seq=201", "?seq=401", "?seq=401",
-    ]  # fmt: skip
+    assert find_turns(middle)[:4] == ["?seq=1", "?seq=201", "?seq=401", "?seq=401"]
 
 
 def test_a_day_leads_to_its_first_message(curator: Client, long_talk: Conversation) -> None:
@@ -258,7 +264,7 @@ def test_at_another_time_a_long_conversation_ends_there(
     assert seqs(visit(curator, long_talk, as_of=at.isoformat(), seq=400)) == (201, 210)
     early = visit(curator, long_talk, as_of=at.isoformat(), seq=3)
     assert seqs(early) == (1, 100)
-    assert all("as_of=" in href for _, href in early.context["turns"])
+    assert find_turns(early) and all("as_of=" in href for href in find_turns(early))
 
 
 @pytest.mark.parametrize("written", ["0", "451", "-1", "three", "9" * 30, "²"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -97,8 +98,9 @@ def test_the_page_of_a_conversation_leads_to_the_facts_of_its_time(
     curator: Client, facts: list[Fact]
 ) -> None:
     page = reverse("admin:episodic_conversation_change", args=[facts[0].conversation_id])
-    then = curator.get(page, {"as_of": "2026-03-03", "known": "now"}).context["facts_then"]
-    answer = curator.get(then[1])
+    shown = curator.get(page, {"as_of": "2026-03-03", "known": "now"}).content.decode()
+    (then,) = re.findall(r'href="([^"]+)">All facts true then<', shown)
+    answer = curator.get(html.unescape(then))
     assert set(answer.context["cl"].result_list) == find(curator, true_at="2026-03-03")
 
 

@@ -8,6 +8,7 @@ import uuid
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from people.models import Merge, Person
 from tests.admin.pages import page
@@ -67,13 +68,18 @@ def test_people_are_added_merged_and_unmerged(
     assert merge.undone_by == merge.actor != "" and merge.undone_because == "No."
 
 
-def test_the_export_has_all_that_the_api_has(curator: Client, ana: Agent, talk: str) -> None:
+def test_the_export_has_all_that_the_api_has(
+    curator: Client, ana: Agent, talk: str, settings: Settings
+) -> None:
     mira = add(curator, "Mira", user_ids="mira-1")
-    sent = curator.post(reverse("console:person_export", args=[mira.pk]))
-    rows = [json.loads(line) for line in sent.getvalue().decode().splitlines()]
+    address = reverse("console:person_export", args=[mira.pk])
+    sent = curator.post(address).getvalue()
+    rows = [json.loads(line) for line in sent.decode().splitlines()]
     counts = ana.get(f"people/{mira.pk}").json()["counts"]
     by_kind = {kind: [row["item"] for row in rows if row["kind"] == kind] for kind in counts}
     assert {kind: len(items) for kind, items in by_kind.items()} == counts
     assert counts["messages"] == len(whole_talk()) and counts["answers"] == 1
     said = ana.get("messages", conversation_id=talk, limit=200).json()["items"]
     assert {row["content"] for row in by_kind["messages"]} == {row["content"] for row in said}
+    settings.PAGE_BYTES = 500  # so that it is read in many pages
+    assert curator.post(address).getvalue() == sent
