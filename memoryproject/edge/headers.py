@@ -1,8 +1,7 @@
 """Puts the headers of `headers.toml` on each answer, for browsers."""
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 
 from memoryproject.process.tables import read_table
 
@@ -12,14 +11,12 @@ ALWAYS: dict[str, str] = _FILE["always"]
 POLICIES = {start: "; ".join(policy) for start, policy in _FILE["policies"].items()}
 
 
-class HeadersMiddleware:
+class HeadersMiddleware(MiddlewareMixin):
     """Puts the headers on every answer, also on those that an inner middleware gives."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self._get_response(request)
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         response.headers["Content-Security-Policy"] = next(
             POLICIES[start] for start in POLICIES if request.path.startswith(start)
         )
