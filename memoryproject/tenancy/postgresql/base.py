@@ -129,11 +129,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _find_limit_ms(self) -> int | None:
         """Return how long a statement may take: what a request has left, or `wait_s` if less."""
-        left_ms = deadlines.left_ms()
-        if self.wait_s is None:
-            return left_ms
-        wait_ms = int(1000 * self.wait_s)
-        return wait_ms if left_ms is None else min(wait_ms, left_ms)
+        wait_ms = None if self.wait_s is None else int(1000 * self.wait_s)
+        return min((ms for ms in (deadlines.left_ms(), wait_ms) if ms is not None), default=None)
 
     def _commit(self) -> None:
         """Commit, and let no limit of time end the wait for a synchronous replica.
