@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection
-from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import ReadOnlySqlTransaction
 
 from memoryproject.database.clock import execute
@@ -26,12 +25,6 @@ def call_it_away(
             raise
         context["connection"].close_at = 0.0
         raise OperationalError("the database is read-only") from error.__cause__
-
-
-def watch(connection: BaseDatabaseWrapper, **signal: Any) -> None:
-    """Wrap the statements of a connection that has just opened, once; for every connection."""
-    if call_it_away not in connection.execute_wrappers:
-        connection.execute_wrappers.insert(0, call_it_away)
 
 
 def takes_writes() -> bool:

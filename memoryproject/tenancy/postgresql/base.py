@@ -19,6 +19,7 @@ from django.db.backends.postgresql import base, operations
 from psycopg import ClientCursor
 from psycopg.pq import TransactionStatus
 
+from memoryproject.database.read_only import call_it_away
 from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
@@ -109,6 +110,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _alive_at = 0.0
     _local: dict[str, str] = {}
     """What is set in this transaction already; kept for Citus alone."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.execute_wrappers.append(call_it_away)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a connection that waits little longer for a statement than the server may work.
