@@ -133,6 +133,4 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
-    if not math.isfinite(seconds) or seconds < 0:
-        return None
-    return min(seconds, RETRY_AFTER_AT_MOST_S)
+    return min(seconds, RETRY_AFTER_AT_MOST_S) if 0 <= seconds < math.inf else None

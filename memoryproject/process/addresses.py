@@ -24,8 +24,7 @@ def is_refused(text: str) -> bool:
     Raises:
         ValueError: it is no IP address.
     """
-    address = ipaddress.ip_address(text.partition("%")[0])
-    return any(one in network for one in _unwrap(address) for network in REFUSED_NETWORKS)
+    return any(one in network for one in _unwrap(text) for network in REFUSED_NETWORKS)
 
 
 def is_callable(text: str, private: Sequence[Network]) -> bool:
@@ -38,14 +37,14 @@ def is_callable(text: str, private: Sequence[Network]) -> bool:
     """
     if is_refused(text):
         return False
+    addresses = _unwrap(text)
+    is_named = any(addresses[0] in network for network in private)
+    return is_named or all(one.is_global for one in addresses)
+
+
+def _unwrap(text: str) -> list[Address]:
+    """Return an address and the IPv4 addresses that it carries."""
     address = ipaddress.ip_address(text.partition("%")[0])
-    if any(address in network for network in private):
-        return True
-    return all(one.is_global for one in _unwrap(address))
-
-
-def _unwrap(address: Address) -> list[Address]:
-    """Return the address and the IPv4 addresses that it carries."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     carried = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]

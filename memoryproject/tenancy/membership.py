@@ -76,17 +76,12 @@ class RoleBackend(ModelBackend):
     """Gives people the rights of their groups, and of their roles in the tenant looked at."""
 
     def _get_group_permissions(self, user_obj: Any) -> QuerySet[Permission]:
-        in_all = Q(group__user=user_obj)
-        tenant_id = getattr(user_obj, "looks_at", None)
-        if tenant_id is None:
-            return Permission.objects.filter(in_all)
-        return Permission.objects.filter(in_all | Q(group__in=_roles_in(user_obj, tenant_id)))
-
-
-def _roles_in(user: Any, tenant_id: Any) -> list[int]:
-    with walls.across_tenants():
-        roles = Membership.across_tenants.filter(person=user, tenant_id=tenant_id)
-        return list(roles.values_list("role_id", flat=True))
+        given = Q(group__user=user_obj)
+        if tenant_id := getattr(user_obj, "looks_at", None):
+            roles = Membership.across_tenants.filter(person=user_obj, tenant_id=tenant_id)
+            with walls.across_tenants():
+                given |= Q(group__in=list(roles.values_list("role_id", flat=True)))
+        return Permission.objects.filter(given)
 
 
 def sees_all_tenants(user: Any) -> bool:
