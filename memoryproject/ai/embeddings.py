@@ -52,11 +52,9 @@ class Embedder(Protocol):
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         """Do as the function of this name."""
-        ...
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a search query: shape (dim,)."""
-        ...
 
 
 class LocalEmbedder:

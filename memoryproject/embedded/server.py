@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -206,13 +206,10 @@ def _explained(data_dir: Path) -> Iterator[ServerPaths]:
 
 def _explain_refusal(paths: ServerPaths) -> str:
     for folder in (paths.home, paths.data_dir, *paths.data_dir.parents):
-        try:
-            owner = user_name(folder.stat().st_uid)
-        except OSError:
-            continue
-        me = user_name(os.geteuid())
-        return (
-            f"{folder} belongs to the user {owner} and {me} may not write there:"
-            f" run this as {owner}, or set MEMORY_DATA_DIR to a folder of your own."
-        )
+        with suppress(OSError):
+            owner, me = user_name(folder.stat().st_uid), user_name(os.geteuid())
+            return (
+                f"{folder} belongs to the user {owner} and {me} may not write there:"
+                f" run this as {owner}, or set MEMORY_DATA_DIR to a folder of your own."
+            )
     return f"The data folder {paths.data_dir} cannot be used: set MEMORY_DATA_DIR to another."

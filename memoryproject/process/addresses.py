@@ -7,6 +7,7 @@ webhook is named by a tenant, and leads there only where the operator has named 
 import ipaddress
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
 from memoryproject.process.tables import read_table
@@ -102,11 +103,9 @@ def _split(url: str, *, example: str) -> tuple[SplitResult, str | None]:
 
 def _read_literal(host: str) -> str | None:
     """Return the IP address that a URL names instead of a host's name, if it does."""
-    try:
+    with suppress(ValueError):
         return str(ipaddress.ip_address(host.partition("%")[0]))
-    except ValueError:
-        pass
-    try:  # the ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518
+    # The ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518.
+    with suppress(OSError, ValueError):
         return socket.inet_ntoa(socket.inet_aton(host))
-    except (OSError, ValueError):
-        return None
+    return None
