@@ -75,7 +75,7 @@ def make_keys(folder: Path) -> dict[str, str]:
             made = services.create_api_key(tenant=owner, name=variable, scopes=scopes)
             secrets[variable] = made.secret
             if variable == "MEMORY_SLOW_KEY":
-                limits.set_key_rate(made.key, 60)
+                limits.set_rate(made.key, 60)
     call_command("spectacular", format="openapi-json", file=secrets["MEMORY_SCHEMA"])
     return secrets
 

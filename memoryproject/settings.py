@@ -73,10 +73,9 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     One URL may serve both, since each statement that serves steps down to its role. With
     MEMORY_OWNER_DATABASE_URL the two are logins of their own.
     """
-    owner_url = env.read_text("MEMORY_OWNER_DATABASE_URL")
     made = {
         "default": {**_SERVING, **_url_parts(url)},
-        "owner": {**_CONNECTION, **_url_parts(owner_url or url)},
+        "owner": {**_CONNECTION, **_url_parts(env.read_text("MEMORY_OWNER_DATABASE_URL", url))},
     }
     for parts in made.values():
         # Of several hosts the one that takes writes: a standby is no place to work in, and

@@ -13,6 +13,7 @@ from memoryproject.ai.breaker import find_models_away
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.database.read_only import takes_writes
 from memoryproject.edge import http
+from memoryproject.edge.errors import RETRY_AFTER_S
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.postgresql.look import check_walls
 
@@ -55,5 +56,5 @@ class HealthReady(APIView):
     def _red(self, code: str, why: str) -> Response:
         body = http.error_body("unavailable", why, {code: [why]})
         response = Response(body, status=503)
-        response["Retry-After"] = str(http.RETRY_AFTER_S)
+        response["Retry-After"] = str(RETRY_AFTER_S)
         return response

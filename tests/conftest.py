@@ -105,7 +105,7 @@ def chance_is_the_same_each_time() -> None:
 @pytest.fixture(autouse=True)
 def nothing_is_remembered() -> None:
     """Wrong keys and what is cached stay in the memory of the process, which all tests share."""
-    guessing.forget()
+    guessing._forgiven_at.clear()
     cache.clear()
 
 

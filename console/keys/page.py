@@ -45,7 +45,7 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
         "spark": draw_days(calls, days=USAGE_DAYS) if days else "",
         "key_state": state,
         "all_fail": state == "active" and bool(failed) and all(failed),
-        "key_rate": limits.describe_key_rate(key),
+        "key_rate": limits.describe_rate(key),
         "old_secret_until": key.previous_until if state == "active" else None,
         "now": now,
         "scopes": Scope.choices,
@@ -141,8 +141,8 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     def set_rate() -> str:
         if not form.is_valid():
             raise Problem(f"A rate is a whole number from 0 to {forms.CALLS_AT_MOST}.")
-        limits.set_key_rate(key, form.cleaned_data["rate"])
-        return limits.describe_key_rate(key)
+        limits.set_rate(key, form.cleaned_data["rate"])
+        return limits.describe_rate(key)
 
     done, logged = "Its calls are limited to: {}.", "set its calls to: {}"
     return pages.act_on(request, key, set_rate, done=done, logged=logged)

@@ -90,16 +90,13 @@ def _count_unassigned_bytes(text: str) -> int:
     return sum(len(word.encode()) for word in text.split() if not unassigned.isdisjoint(word))
 
 
-_COUNTERS = {
-    counter.name: counter
-    for counter in (
-        CHARS4,
-        tokens.Counter("e5", count_e5_quarters),
-        tokens.Counter("larger", count_larger_quarters),
-        tokens.Counter("max", count_max_quarters),
-    )
+_QUARTERS = {
+    "chars4": CHARS4.quarters,
+    "e5": count_e5_quarters,
+    "larger": count_larger_quarters,
+    "max": count_max_quarters,
 }
 
 
 def get_counter(name: str) -> tokens.Counter:
-    return _COUNTERS[name]
+    return tokens.Counter(name, _QUARTERS[name])

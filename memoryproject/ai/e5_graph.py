@@ -6,7 +6,7 @@ The same weights in the same blocks of 32, multiplied in 8 bits: the vectors are
 
 import itertools
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 BLOCK = 32
 OPSETS = {"": 17, "com.microsoft": 1}
-FLOAT, UINT8 = 1, 2
+FLOAT = 1
+TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.uint8): 2, np.dtype(np.int64): 7}
 """Types of tensors, as ONNX numbers them."""
 WEIGHTS_IN_8_BITS = 4
 """The accuracy level at which both sides of a product have 8 bits."""
@@ -33,8 +34,8 @@ class Weights:
     heads: int
     tokens_at_most: int
     epsilon: float
-    offsets: npt.NDArray[np.uint32]
-    blob: memoryview
+    pieces: dict[str, int]
+    """The number of each piece of the vocabulary."""
     scores: npt.NDArray[np.float32]
     first: int
     last: int
@@ -43,10 +44,6 @@ class Weights:
     """Characters that the tokenizer takes for others, by code point."""
     tensors: Mapping[str, Array]
 
-    def read_pieces(self) -> Iterator[str]:
-        for start, end in itertools.pairwise(self.offsets.tolist()):
-            yield str(self.blob[start:end], "utf-8")
-
 
 def read_weights(path: Path) -> Weights:
     """Read the file; its tensors stay there until they are used, and processes share them."""
@@ -54,36 +51,35 @@ def read_weights(path: Path) -> Weights:
     data = file.data
     place = 8
 
-    def take(form: str) -> tuple[float | int, ...]:
+    def take(form: str) -> tuple[Any, ...]:
         nonlocal place
         values = struct.unpack_from(f"<{form}", data, place)
         place += struct.calcsize(f"<{form}")
         return values
 
-    width, layers, heads, _, _, tokens_at_most, _ = map(int, take("7i"))
+    width, layers, heads, _, _, tokens_at_most, _ = take("7i")
     epsilon, _ = take("fi")
-    count, first, last, _, unknown, length = map(int, take("5iQ"))
-    offsets = np.frombuffer(data, np.uint32, count + 1, place)
-    place += 4 * (count + 1)
+    count, first, last, _, unknown, length = take("5iQ")
+    bounds = itertools.pairwise(take(f"{count + 1}I"))
     scores = np.frombuffer(data, np.float32, count, place)
     place += 4 * count
     blob = data[place : place + length]
+    pieces = {str(blob[start:end], "utf-8"): at for at, (start, end) in enumerate(bounds)}
     place += length
-    entries, size = map(int, take("iI"))
+    entries, size = take("iI")
     end, replaced = place + size, dict[int, str]()
     for _ in range(entries):
-        point, more = map(int, take("IB"))
-        replaced[point] = "".join(map(chr, map(int, take(f"{more}I"))))
+        point, more = take("IB")
+        replaced[point] = "".join(map(chr, take(f"{more}I")))
     place = end
     tensors: dict[str, Array] = {}
-    for _ in range(int(take("i")[0])):
+    for _ in range(*take("i")):
         (letters,) = take("H")
-        name = bytes(data[place : place + int(letters)]).decode()
-        place += int(letters)
-        _, _, start, bytes_ = map(int, take("BIQQ"))
-        tensors[name] = file[start : start + bytes_]
+        (name,) = take(f"{letters}s")
+        _, _, start, bytes_ = take("BIQQ")
+        tensors[name.decode()] = file[start : start + bytes_]
     sizes = (width, layers, heads, tokens_at_most, epsilon)
-    return Weights(*sizes, offsets, blob, scores, first, last, unknown, replaced, tensors)
+    return Weights(*sizes, pieces, scores, first, last, unknown, replaced, tensors)
 
 
 def unpack_blocks(blocks: Array) -> tuple[Array, Array]:
@@ -101,55 +97,47 @@ def write_graph(weights: Weights) -> bytes:
     graph = _Graph()
     width, tensors = weights.width, weights.tensors
     epsilon = _attribute("epsilon", weights.epsilon)
+    heads = _attribute("num_heads", weights.heads)
 
-    def normalize(x: str, *norm: str) -> str:
-        return graph.add("LayerNormalization", [x, *norm], epsilon)
+    def keep(name: str) -> str:
+        return graph.store(name, tensors[name].view(np.float32))
 
-    x = normalize("x", *(graph.keep(f"emb.ln.{part}", tensors) for part in "wb"))
-    sizes = graph.store("sizes", np.full(3, width, np.int64), 7)
-    for layer in range(weights.layers):
-        own = {name.partition(".")[2]: value for name, value in tensors.items()
-               if name.startswith(f"l{layer}.")}  # fmt: skip
-        keep = [graph.keep(f"{layer}.{name}", own) for name in (
-            "aln.w", "aln.b", "ao.b", "fi.b", "oln.w", "oln.b", "fo.b")]  # fmt: skip
-        bias = np.concatenate([own[f"{part}.b"].view(np.float32) for part in "qkv"])
-        joint = np.concatenate([own[f"{part}.w"] for part in "qkv"])
+    def normalize(x: str, name: str) -> str:
+        norm = [keep(f"{name}.w"), keep(f"{name}.b")]
+        return graph.add("LayerNormalization", [x, *norm], epsilon)[0]
+
+    def multiply(x: str, name: str, *, inner: int = width) -> str:
+        return graph.multiply(x, name, tensors[f"{name}.w"], inner=inner)
+
+    x = normalize("x", "emb.ln")
+    sizes = graph.store("sizes", np.full(3, width, np.int64))
+    for layer in (f"l{number}" for number in range(weights.layers)):
+        bias = np.concatenate([tensors[f"{layer}.{part}.b"].view(np.float32) for part in "qkv"])
+        joint = np.concatenate([tensors[f"{layer}.{part}.w"] for part in "qkv"])
         qkv = graph.multiply(x, f"{layer}.qkv", joint, inner=width)
-        parts = graph.split(qkv, sizes)
-        heads = _attribute("num_heads", weights.heads)
-        seen = graph.add(
-            "MultiHeadAttention", [*parts, graph.store(f"{layer}.bias", bias, FLOAT)], heads
-        )
-        out = graph.multiply(seen, f"{layer}.ao", own["ao.w"], inner=width)
-        x = normalize(graph.sum(out, x, keep[2]), *keep[:2])
-        wide = graph.multiply(x, f"{layer}.fi", own["fi.w"], inner=width)
-        wide = graph.add("BiasGelu", [wide, keep[3]])
-        inner = len(own["fi.b"]) // 4
-        out = graph.multiply(wide, f"{layer}.fo", own["fo.w"], inner=inner)
-        x = normalize(graph.sum(out, x, keep[6]), *keep[4:6])
+        parts = graph.add("Split", [qkv, sizes], _attribute("axis", 2), outputs=3)
+        inputs = [*parts, graph.store(f"{layer}.bias", bias)]
+        out = multiply(graph.add("MultiHeadAttention", inputs, heads)[0], f"{layer}.ao")
+        x = normalize(graph.sum(out, x, keep(f"{layer}.ao.b")), f"{layer}.aln")
+        wide = graph.add("BiasGelu", [multiply(x, f"{layer}.fi"), keep(f"{layer}.fi.b")])[0]
+        out = multiply(wide, f"{layer}.fo", inner=len(tensors[f"{layer}.fi.b"]) // 4)
+        x = normalize(graph.sum(out, x, keep(f"{layer}.fo.b")), f"{layer}.oln")
     return graph.finish(x, width)
 
 
 class _Graph:
-    """A graph that grows node by node, each named by its one output."""
+    """A graph that grows node by node."""
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
         self._tensors: list[bytes] = []
 
-    def add(self, kind: str, inputs: Sequence[str], *attributes: bytes) -> str:
-        return self._add(kind, inputs, 1, attributes)[0]
-
     def sum(self, *inputs: str) -> str:
         """Add tensors up: with `SkipLayerNormalization` instead a text takes a tenth longer."""
-        return reduce(lambda one, other: self.add("Add", [one, other]), inputs)
+        return reduce(lambda one, other: self.add("Add", [one, other])[0], inputs)
 
-    def split(self, source: str, sizes: str) -> list[str]:
-        return self._add("Split", [source, sizes], 3, [_attribute("axis", 2)])
-
-    def _add(
-        self, kind: str, inputs: Sequence[str], outputs: int, attributes: Sequence[bytes]
-    ) -> list[str]:
+    def add(self, kind: str, inputs: list[str], *attributes: bytes, outputs: int = 1) -> list[str]:
+        """Add a node, and return the names of its outputs."""
         names = [f"{len(self._nodes)}.{number}" for number in range(outputs)]
         domain = "" if kind in {"Add", "LayerNormalization", "Split"} else "com.microsoft"
         texts = [(1, name) for name in inputs] + [(2, name) for name in names]
@@ -163,24 +151,16 @@ class _Graph:
         table = blocks.reshape(-1, inner // BLOCK, 18)
         rows, scales = unpack_blocks(table)
         packed = rows[..., ::2] | rows[..., 1::2] << 4  # onnxruntime pairs neighbours
-        inputs = [
-            source,
-            self.store(f"{name}.w", packed, UINT8),
-            self.store(f"{name}.s", scales.reshape(-1), FLOAT),
-        ]
+        stored = [self.store(f"{name}.w", packed), self.store(f"{name}.s", scales.reshape(-1))]
         numbers = {"K": inner, "N": len(table), "bits": 4, "block_size": BLOCK}
         numbers["accuracy_level"] = WEIGHTS_IN_8_BITS
-        return self.add("MatMulNBits", inputs, *map(_attribute, numbers, numbers.values()))
+        attributes = map(_attribute, numbers, numbers.values())
+        return self.add("MatMulNBits", [source, *stored], *attributes)[0]
 
-    def keep(self, name: str, tensors: Mapping[str, Array]) -> str:
-        """Store a tensor of floats as it is."""
-        values = tensors[name.partition(".")[2] if name not in tensors else name]
-        return self.store(name, values.view(np.float32), FLOAT)
-
-    def store(self, name: str, values: Array, kind: int) -> str:
+    def store(self, name: str, values: Array) -> str:
         dims = b"".join(_number(1, size) for size in values.shape)
-        tensor = dims + _number(2, kind) + _bytes(8, name.encode()) + _bytes(9, values.tobytes())
-        self._tensors.append(tensor)
+        kind = _number(2, TYPES[values.dtype])
+        self._tensors.append(dims + kind + _bytes(8, name.encode()) + _bytes(9, values.tobytes()))
         return name
 
     def finish(self, output: str, width: int) -> bytes:

@@ -52,11 +52,9 @@ class Embedder(Protocol):
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         """Do as the function of this name."""
-        ...
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a search query: shape (dim,)."""
-        ...
 
 
 class LocalEmbedder:
@@ -100,9 +98,6 @@ class OpenAIEmbedder:
         patience = min(timeout_s or settings.MODEL_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
         parts = in_batches(texts, size=OPENAI_BATCH)
         return np.concatenate([self._ask(part, timeout_s=patience) for part in parts])
-
-    def close(self) -> None:
-        self._client.close()
 
     def embed_query(self, text: str) -> Vectors:
         timeout_s = min(QUERY_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
@@ -217,14 +212,6 @@ def _make(kind: str, model: str, dim: int) -> Embedder:
 _passages: OrderedDict[tuple[Embedder, str], Vectors] = OrderedDict()
 """The last texts' vectors, the oldest first: windows overlap."""
 _lock = threading.Lock()
-
-
-def forget() -> None:
-    """Let go of the embedders and of all vectors: the settings name others from now on."""
-    get_embedders.cache_clear()
-    _embed_query.cache_clear()
-    with _lock:
-        _passages.clear()
 
 
 def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:

@@ -1,6 +1,9 @@
 """The ways in which a model fails its caller."""
 
+from dataclasses import KW_ONLY, dataclass
 
+
+@dataclass(eq=False, repr=False)
 class ModelUnavailable(Exception):
     """The model could not be reached or was busy: try again later.
 
@@ -9,19 +12,12 @@ class ModelUnavailable(Exception):
     where one of fewer than `lines` may help, if anybody has set them down.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        retry_after_s: float | None = None,
-        may_have_cost: bool = False,
-        timed_out: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.retry_after_s = retry_after_s
-        self.may_have_cost = may_have_cost
-        self.timed_out = timed_out
-        self.lines = 0
+    reason: str
+    _: KW_ONLY
+    retry_after_s: float | None = None
+    may_have_cost: bool = False
+    timed_out: bool = False
+    lines: int = 0
 
 
 class ModelMisbehaved(Exception):

@@ -19,7 +19,7 @@ from memoryproject.ai.answers import Completion, read_answer
 from memoryproject.ai.dialects import Dialect, Form, Prompt
 from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ANSWER_SIZE
-from memoryproject.text.tokens import estimate_tokens
+from memoryproject.text.tokens import CHARS4
 
 ANSWER_BYTES_AT_MOST = 1024 * 1024
 REQUESTS_AT_MOST = 7
@@ -121,12 +121,10 @@ def _find_plainer(
         return None
     if isinstance(refusal, errors.PromptTooLong):
         # Some servers refuse what is too long together with the longest answer.
-        short = estimate_tokens(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
+        short = CHARS4.count(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
         return dialect.without(frozenset({ANSWER_SIZE})) if short else None
-    if refusal.blamed:
-        plainer = dialect.without(refusal.blamed)
-        if plainer is not None:
-            return plainer
+    if (plainer := dialect.without(refusal.blamed)) is not None:
+        return plainer
     known = dialect == channel.dialect and prompt.purpose in channel.answered
     return None if known or channel.fruitless >= FRUITLESS_AT_MOST else dialect.plainer()
 
@@ -163,7 +161,7 @@ def _seems_cut(channel: Channel, prompt: Prompt, answer: Completion) -> bool:
     channel.last_user = prompt.user
     if answer.read_tokens is None:
         return False
-    sent = estimate_tokens(REPEATED.sub(r"\1", prompt.user[known:]))
+    sent = CHARS4.count(REPEATED.sub(r"\1", prompt.user[known:]))
     missing = sent - answer.read_tokens
     if missing <= MISSING_AT_LEAST or 2 * answer.read_tokens >= sent:
         return False
@@ -227,8 +225,7 @@ def strict_schema(schema: type[pydantic.BaseModel]) -> dict[str, Any]:
 
     There every object forbids other properties and requires all of its own.
     """
-    strict = _make_strict(schema.model_json_schema())
-    assert isinstance(strict, dict)
+    strict: dict[str, Any] = _make_strict(schema.model_json_schema())
     return strict
 
 

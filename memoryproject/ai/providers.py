@@ -11,18 +11,29 @@ from django.conf import settings
 
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptTooLong
 from memoryproject.ai.refusals import is_for_operators, read_refusal, says_too_long
-from memoryproject.ai.transport import make_http_client
+from memoryproject.ai.transport import JudgingTransport, find_proxy
 
 CONNECT_TIMEOUT_S = 5.0
 RETRY_AFTER_AT_MOST_S = 3600.0
 """No provider puts a job off for longer, whatever its header says."""
 MENDED_BY_OTHERS = frozenset({401, 402, 403, 404, 408, 409, 425})
 """A wrong key, address or an empty account is mended by an operator: work waits for that."""
+ERROR_BYTES_AT_MOST = 1024 * 1024
+"""Of an answer that tells of an error."""
 
 
 def make_client() -> httpx2.Client:
-    """Return the connection to the endpoint; nothing is tried twice by itself: jobs decide when."""
-    return make_http_client(settings.OPENAI_BASE_URL, key=settings.OPENAI_API_KEY or "none")
+    """Return the connection to the endpoint; nothing is tried twice by itself: jobs decide when.
+
+    Where the environment names a proxy for the endpoint, that one looks up and judges.
+    """
+    key = settings.OPENAI_API_KEY or "none"
+    return httpx2.Client(
+        transport=JudgingTransport(proxy=find_proxy(settings.OPENAI_BASE_URL)),
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity", "Authorization": f"Bearer {key}"},
+        base_url=settings.OPENAI_BASE_URL,
+    )
 
 
 def make_timeout(seconds: float) -> httpx2.Timeout:
@@ -45,7 +56,7 @@ def post(
     try:
         with client.stream("POST", call, json=request, timeout=timeout) as response:
             if response.status_code >= 300:
-                whole = response.read()
+                whole = _read_error(response.iter_bytes(), until=until)
                 body = _parse(whole) or whole.decode(errors="replace")
                 raise _translate_status(response.status_code, body, response.headers)
             return read_body(response.iter_bytes(), at_most=at_most, until=until)
@@ -87,7 +98,16 @@ def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str
     return answer
 
 
-def _parse(body: bytes | bytearray) -> Any:
+def _read_error(parts: Iterable[bytes], *, until: float) -> bytearray:
+    body = bytearray()
+    for part in parts:
+        body += part
+        if len(body) > ERROR_BYTES_AT_MOST or time.monotonic() > until:
+            raise httpx2.ReadError("the answer that tells of an error does not end")
+    return body
+
+
+def _parse(body: bytearray) -> Any:
     """Return what a body says as JSON; None: nothing."""
     try:
         return json.loads(body)
@@ -113,6 +133,4 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
-    if not math.isfinite(seconds) or seconds < 0:
-        return None
-    return min(seconds, RETRY_AFTER_AT_MOST_S)
+    return min(seconds, RETRY_AFTER_AT_MOST_S) if 0 <= seconds < math.inf else None

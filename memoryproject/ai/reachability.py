@@ -20,7 +20,8 @@ def find_problem(*, patience_s: float = 5.0) -> str:
         return ""
     client = make_client()
     try:
-        answer = client.get("models", timeout=make_timeout(patience_s)).raise_for_status()
+        with client.stream("GET", "models", timeout=make_timeout(patience_s)) as answer:
+            answer.raise_for_status().read()
         names = {model["id"] for model in answer.json()["data"] or ()}
     except Exception as error:
         why = _explain(error, patience_s=patience_s)

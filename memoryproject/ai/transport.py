@@ -5,9 +5,8 @@ that were judged. No redirect is followed: it would take the key elsewhere.
 """
 
 import socket
-import time
-from collections.abc import Callable, Iterator
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 from urllib import request as urllib_request
 from urllib.parse import urlsplit
 
@@ -19,8 +18,6 @@ from memoryproject.process import addresses, traces
 Resolve = Callable[[str, int], list[str]]
 Judge = Callable[[str], bool]
 """Takes an IP address; returns whether nothing may be asked there."""
-ERROR_BYTES_AT_MOST = 1024 * 1024
-"""Of an answer that tells of an error; the client reads it whole."""
 
 
 class AddressRefused(httpcore2.ConnectError):
@@ -91,45 +88,7 @@ class JudgingTransport(httpx2.HTTPTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         traces.inject(request.headers)
-        response = super().handle_request(request)
-        if response.status_code >= 300:
-            silence_s = request.extensions.get("timeout", {}).get("read")
-            body = cast(httpx2.SyncByteStream, response.stream)
-            response.stream = Bounded(body, within_s=silence_s)
-        return response
-
-
-class Bounded(httpx2.SyncByteStream):
-    """A body that ends in an error where it is too long, or takes too long as a whole."""
-
-    def __init__(self, body: httpx2.SyncByteStream, *, within_s: float | None) -> None:
-        self._body = body
-        self._until = time.monotonic() + within_s if within_s else None
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for part in self._body:
-            size += len(part)
-            late = self._until is not None and time.monotonic() > self._until
-            if size > ERROR_BYTES_AT_MOST or late:
-                raise httpx2.ReadError("the answer that tells of an error does not end")
-            yield part
-
-    def close(self) -> None:
-        self._body.close()
-
-
-def make_http_client(base_url: str, *, key: str) -> httpx2.Client:
-    """Return the client through which a model's server is asked.
-
-    Where the environment names a proxy for the server, that one looks up and judges.
-    """
-    return httpx2.Client(
-        transport=JudgingTransport(proxy=find_proxy(base_url)),
-        follow_redirects=False,
-        headers={"Accept-Encoding": "identity", "Authorization": f"Bearer {key}"},
-        base_url=base_url,
-    )
+        return super().handle_request(request)
 
 
 def find_proxy(base_url: str) -> str | None:

@@ -1,10 +1,10 @@
 """A database that takes no writes: a standby, one that fails over, one whose storage is full."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError, InternalError, OperationalError, connection
-from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.errors import ReadOnlySqlTransaction
 
 from memoryproject.database.clock import execute
@@ -28,18 +28,10 @@ def call_it_away(
         raise OperationalError("the database is read-only") from error.__cause__
 
 
-def watch(connection: BaseDatabaseWrapper, **signal: Any) -> None:
-    """Wrap the statements of a connection that has just opened, once; for every connection."""
-    if call_it_away not in connection.execute_wrappers:
-        connection.execute_wrappers.insert(0, call_it_away)
-
-
 def takes_writes() -> bool:
     """Return whether the database takes a query now, and would take a write."""
-    try:
-        is_writable = execute("SHOW transaction_read_only") == [("off",)]
-        if not is_writable:
-            connection.close()  # the next connection may find a server that does
-    except (DatabaseError, InterfaceError):
-        return False
-    return is_writable
+    with suppress(DatabaseError, InterfaceError):
+        if execute("SHOW transaction_read_only") == [("off",)]:
+            return True
+        connection.close()  # the next connection may find a server that does
+    return False

@@ -20,27 +20,18 @@ def client_address(request: HttpRequest) -> str | None:
     there, anybody may have written.
     """
     nearest = request.META.get("REMOTE_ADDR", "")
-    proxies: int = settings.TRUSTED_PROXIES
-    if not proxies:
-        return _read(nearest)
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     hops = [*(hop.strip() for hop in forwarded if hop.strip()), nearest]
-    return _read(hops[max(len(hops) - 1 - proxies, 0)]) or _read(nearest)
+    place = _parse(hops[max(len(hops) - 1 - settings.TRUSTED_PROXIES, 0)]) or _parse(nearest)
+    return str(place) if place else None
 
 
 def neighbourhood(address: str | None) -> str:
     """Return what counts as one place: an IPv4 address, or the network of an IPv6 address."""
-    if address is None:
-        return ""
-    place = _parse(address)
+    place = _parse(address or "")
     if isinstance(place, IPv6Address):
         return str(ip_network((place, NEIGHBOURS_V6), strict=False))
-    return address
-
-
-def _read(text: str) -> str | None:
-    place = _parse(text)
-    return None if place is None else str(place)
+    return address or ""
 
 
 def _parse(text: str) -> IPv4Address | IPv6Address | None:

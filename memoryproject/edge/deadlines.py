@@ -12,7 +12,6 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from memoryproject.edge.errors import Unavailable
 from memoryproject.process.scopes import holding
 
-RETRY_AFTER_S = 5
 LATE = "The answer took longer than a request may; ask for less, or try again soon."
 
 
@@ -68,7 +67,7 @@ def check() -> None:
     """
     work = _current.get()
     if work is not None and work.left_s <= 0:
-        raise Unavailable(LATE, retry_after_s=RETRY_AFTER_S)
+        raise Unavailable(LATE)
 
 
 def left_ms() -> int | None:

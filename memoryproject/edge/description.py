@@ -8,7 +8,8 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
-_made: dict[str, HttpResponse] = {}
+_made: dict[str, dict[str, Any]] = {}
+"""By format, what the response is made of."""
 _lock = threading.Lock()
 
 
@@ -27,11 +28,10 @@ class Description(SpectacularAPIView):
                 response = self._get_schema_response(request)  # type: ignore[no-untyped-call]
                 content = renderer.render(response.data, renderer.media_type, {})
                 headers = {"Content-Disposition": response["Content-Disposition"]}
-                _made[renderer.format] = HttpResponse(
-                    content, content_type=renderer.media_type, headers=headers
-                )
-            made = _made[renderer.format]
-        return HttpResponse(made.content, headers=dict(made.headers))
+                kind = renderer.media_type
+                made = {"content": content, "content_type": kind, "headers": headers}
+                _made[renderer.format] = made
+        return HttpResponse(**_made[renderer.format])
 
     def _get_version_parameter(self, request: Request) -> None:
         """Leave out of the one description what the first caller says that its version is."""

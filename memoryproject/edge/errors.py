@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 Row = TypeVar("Row", bound=Model)
+RETRY_AFTER_S = 5
 
 
 class Problem(Exception):
@@ -76,7 +77,7 @@ class OverQuota(TooLarge):
 class NotNow(Problem):
     """What cannot be done at the moment; the same request may succeed later."""
 
-    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
+    def __init__(self, message: str, *, retry_after_s: int = RETRY_AFTER_S) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
 

@@ -1,9 +1,9 @@
 """Headers of answers: those of `headers.toml` on each, for browsers, and our own."""
 
-from collections.abc import Callable
 from typing import TypeVar
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 
 from memoryproject.process.tables import read_table
 
@@ -14,14 +14,12 @@ ALWAYS: dict[str, str] = _FILE["always"]
 POLICIES = {start: "; ".join(policy) for start, policy in _FILE["policies"].items()}
 
 
-class HeadersMiddleware:
+class HeadersMiddleware(MiddlewareMixin):
     """Puts the headers on every answer, also on those that an inner middleware gives."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self._get_response(request)
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         response.headers["Content-Security-Policy"] = next(
             POLICIES[start] for start in POLICIES if request.path.startswith(start)
         )

@@ -4,7 +4,8 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from django.core.exceptions import (
 )
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.html import format_html
 from psycopg.errors import QueryCanceled, UndefinedColumn, UndefinedTable
 from rest_framework import exceptions
@@ -26,14 +28,13 @@ from rest_framework.response import Response
 
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.edge import deadlines
-from memoryproject.edge.errors import NotNow, Problem, TooLarge, Unavailable
-from memoryproject.edge.web_pool import API_PREFIX, BUSY, REFUSAL, body_limit
+from memoryproject.edge.errors import RETRY_AFTER_S, NotNow, Problem, TooLarge, Unavailable
+from memoryproject.edge.web_pool import API_PREFIX, BUSY, REFUSAL, body_limit, declared_bytes
 from memoryproject.process import logs
 
 logger = logging.getLogger("memory.http")
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-RETRY_AFTER_S = 5
 DEPTH_AT_MOST = 100
 """How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
 VALUES_AT_MOST = 100_000
@@ -133,13 +134,11 @@ def check_values(parsed: Any) -> None:
     for _ in range(DEPTH_AT_MOST + 1):
         if any(isinstance(item, str) and UNSTORABLE.search(item) for item in level):
             raise exceptions.ParseError("A text holds NUL or half a surrogate pair.")
-        holders = [item for item in level if isinstance(item, (dict, list))]
-        if not holders:
+        lists = [item for item in level if isinstance(item, list)]
+        objects = [item for item in level if isinstance(item, dict)]
+        if not lists and not objects:
             return
-        objects = (holder for holder in holders if isinstance(holder, dict))
-        lists = (holder for holder in holders if isinstance(holder, list))
-        level = [inner for item in objects for pair in item.items() for inner in pair]
-        level += [inner for item in lists for inner in item]
+        level = [*chain(*lists), *chain(*objects), *chain(*(item.values() for item in objects))]
     raise exceptions.ParseError("The JSON is nested too deeply.")
 
 
@@ -152,10 +151,10 @@ def error_body(
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """Turn an exception of a view into a response; None lets it pass as a 500."""
     if isinstance(error.__cause__, QueryCanceled):
-        error = Unavailable(deadlines.LATE, retry_after_s=deadlines.RETRY_AFTER_S)
+        error = Unavailable(deadlines.LATE)
     elif is_away(error) and not isinstance(error, Problem):
         logger.warning("database away", extra=logs.describe_error(error))
-        error = Unavailable(say_away(error), retry_after_s=RETRY_AFTER_S)
+        error = Unavailable(say_away(error))
     elif isinstance(error, RequestDataTooBig):
         error = TooLarge("The body is too large.")
     elif isinstance(error, Http404):
@@ -177,8 +176,7 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
         if any(TOO_LARGE in codes for codes in flatten_details(error.get_codes()).values()):
             status, body["code"], body["message"] = 413, TOO_LARGE, "The request is over a limit."
     else:
-        codes = {415: "unsupported_media_type", 405: "method_not_allowed"}
-        body = error_body(codes.get(status, error.default_code), str(error.detail))
+        body = error_body(error.default_code, str(error.detail))
     asks_for_key = getattr(error, "auth_header", None)
     headers = {"WWW-Authenticate": asks_for_key} if asks_for_key else None
     return Response(body, status, headers=headers)
@@ -187,20 +185,18 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
 def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
     """Return what is wrong by the dotted path of the field: {"message.role": ["…"]}."""
     if isinstance(detail, Mapping):
-        fields: dict[str, list[str]] = {}
-        for key, value in detail.items():
-            inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
-            for name, texts in flatten_details(value, inner).items():
-                fields.setdefault(name, []).extend(texts)
-        return fields
-    if isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
-        fields = {}
-        for index, item in enumerate(detail):
-            if item:
-                fields |= flatten_details(item, f"{path}.{index}".lstrip("."))
-        return fields
-    texts = detail if isinstance(detail, list) else [detail]
-    return {path or "body": [str(text) for text in texts]}
+        inner_details = list(detail.items())
+    elif isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
+        inner_details = [(index, item) for index, item in enumerate(detail) if item]
+    else:
+        texts = detail if isinstance(detail, list) else [detail]
+        return {path or "body": [str(text) for text in texts]}
+    fields: dict[str, list[str]] = {}
+    for key, inner in inner_details:
+        place = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
+        for name, texts in flatten_details(inner, place).items():
+            fields.setdefault(name, []).extend(texts)
+    return fields
 
 
 def is_away(error: BaseException) -> bool:
@@ -226,18 +222,42 @@ ANSWERS = {
 """What is said, by status, of what goes wrong outside a view; of all other statuses FAILED."""
 
 
-class ApiErrorMiddleware:
+class ApiErrorMiddleware(MiddlewareMixin):
     """Gives API paths the error shape for what goes wrong outside a view.
 
     A host that is not ours, an unknown path, a body that Django refuses before DRF reads
     it, the database away while a key is looked up, and whatever nobody foresaw.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        """Answer a request whose body we do not read, or one of the API that came by a wrong name.
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = _refuse_transport(request) or self._get_response(request)
+        A body that is compressed could unfold to any size, and one that says it is too large
+        need not be read to be refused. Nor is one for which there was no room among its tenant's,
+        or which waited too long for its turn.
+        """
+        if (refusal := request.META.get(REFUSAL)) == BUSY:
+            message = "Too many calls of this tenant are being answered."
+            return _refuse(429, "too_many", message, retry_after_s=1)
+        if refusal:
+            return _refuse(503, "unavailable", deadlines.LATE, retry_after_s=RETRY_AFTER_S)
+        limit = body_limit(request.path)
+        too_large = declared_bytes(request.META) > limit
+        if not request.path.startswith(API_PREFIX):
+            return HttpResponse("<h1>413</h1>", status=413) if too_large else None
+        try:
+            request.get_host()
+        except DisallowedHost:
+            message = "This server does not serve the named host; MEMORY_ALLOWED_HOSTS lists them."
+            return _refuse(400, "invalid", message)
+        if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            message = "Send the body as it is, not compressed."
+            return _refuse(415, "unsupported_media_type", message)
+        return _refuse(413, TOO_LARGE, f"The body is over {limit} bytes.") if too_large else None
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         if not request.path.startswith(API_PREFIX) or response.status_code < 400:
             return response
         if response.get("Content-Type", "").startswith("application/json"):
@@ -259,34 +279,6 @@ class ApiErrorMiddleware:
         # The text of an exception may quote what somebody said: log its class alone.
         logger.error("unforeseen", extra=logs.describe_error(error))
         return _refuse(500, *FAILED)
-
-
-def _refuse_transport(request: HttpRequest) -> HttpResponse | None:
-    """Answer a request whose body we do not read, or one of the API that came by a wrong name.
-
-    A body that is compressed could unfold to any size, and one that says it is too large
-    need not be read to be refused. Nor is one for which there was no room among its tenant's,
-    or which waited too long for its turn.
-    """
-    if (refusal := request.META.get(REFUSAL)) == BUSY:
-        message = "Too many calls of this tenant are being answered."
-        return _refuse(429, "too_many", message, retry_after_s=1)
-    if refusal:
-        wait_s = deadlines.RETRY_AFTER_S
-        return _refuse(503, "unavailable", deadlines.LATE, retry_after_s=wait_s)
-    length = request.headers.get("Content-Length", "")
-    limit = body_limit(request.path)
-    too_large = length.isdecimal() and int(length[:20]) > limit
-    if not request.path.startswith(API_PREFIX):
-        return HttpResponse("<h1>413</h1>", status=413) if too_large else None
-    try:
-        request.get_host()
-    except DisallowedHost:
-        message = "This server does not serve the named host; MEMORY_ALLOWED_HOSTS lists them."
-        return _refuse(400, "invalid", message)
-    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        return _refuse(415, "unsupported_media_type", "Send the body as it is, not compressed.")
-    return _refuse(413, TOO_LARGE, f"The body is over {limit} bytes.") if too_large else None
 
 
 def _refuse(status: int, code: str, message: str, *, retry_after_s: int = 0) -> JsonResponse:

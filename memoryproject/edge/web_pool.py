@@ -65,11 +65,8 @@ class Pool:
         self._health = ThreadPoolExecutor(1, thread_name_prefix="health")
         self._turns = Turns(max(1, threads // 4), waiting=WAITING_A_THREAD * threads)
 
+    @metrics.requests_open.track_inprogress()
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        with metrics.requests_open.track_inprogress():
-            return self._take(environ, start_response)
-
-    def _take(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == LIVE:
             return self._application(environ, start_response)
@@ -126,6 +123,7 @@ class Turns:
     def __init__(self, most: int, *, waiting: int) -> None:
         self._most = most
         self._waiting_at_most = waiting
+        # Subtracting leaves out who has none any more.
         self._running: Counter[object] = Counter()
         self._waiting: Counter[object] = Counter()
         self._paid_at: dict[object, float] = {}
@@ -141,25 +139,21 @@ class Turns:
         digest = _digest(key) if key else None
         return self._owners.get(digest, digest) if digest else None
 
-    def is_full(self, caller: object) -> bool:
-        """Return whether so many of the caller's requests wait that one more is refused."""
-        return self._waiting.get(caller, 0) >= self._waiting_at_most
-
     def enter(self, caller: object) -> bool:
         """Wait for a turn; False: so many wait already, or none came in time."""
         if caller is None:
             return True
         with self._changed:
-            if self.is_full(caller):
+            if self._waiting.get(caller, 0) >= self._waiting_at_most:
                 return False
             self._note_call(caller)
             self._waiting[caller] += 1
             until = time.monotonic() + WAIT_FOR_TURN_S
             while (wait_s := self._find_wait(caller)) and (left_s := until - time.monotonic()) > 0:
                 self._changed.wait(min(wait_s, left_s))
-            self._running[caller] += not wait_s
-            self._waiting[caller] -= 1
-            self._forget_zeros(caller)
+            self._waiting -= Counter([caller])
+            if not wait_s:
+                self._running[caller] += 1
             return not wait_s
 
     def _note_call(self, caller: object) -> None:
@@ -183,8 +177,7 @@ class Turns:
         if caller is None:
             return
         with self._changed:
-            self._running[caller] -= 1
-            self._forget_zeros(caller)
+            self._running -= Counter([caller])
             stored_s = measure_body(environ) / 1e6 * A_MEGABYTE_S
             self._charge(caller, environ.get(USED_S, 0.0) + stored_s)
             if TENANT in environ:
@@ -198,11 +191,6 @@ class Turns:
         if len(self._paid_at) >= OWNERS_AT_MOST:
             self._paid_at = {who: at for who, at in self._paid_at.items() if at > now}
         self._paid_at[caller] = max(now, self._paid_at.get(caller, now)) + used_s / SHARE
-
-    def _forget_zeros(self, caller: object) -> None:
-        for counts in (self._running, self._waiting):
-            if not counts[caller]:
-                del counts[caller]
 
 
 def submit(

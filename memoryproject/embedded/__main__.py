@@ -3,12 +3,14 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from memoryproject import embedded
 from memoryproject.embedded import APP_ROLE, OWNER_ROLE, SUPERUSER, EmbeddedPostgresError
 from memoryproject.embedded.binaries import clean_environment, find_binaries
 
+Command = Callable[[argparse.Namespace], int]
 # PostgreSQL's own clients, of the server's version: an older pg_dump refuses it. What is
 # dumped and restored belongs to several roles, and a part to the superuser.
 CLIENTS = {
@@ -35,22 +37,21 @@ def _build_parser() -> argparse.ArgumentParser:
         description="Manage the embedded PostgreSQL server of a data folder.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    start_parser = commands.add_parser("start", help="start it, creating it if need be")
-    start_parser.set_defaults(command=_start)
-    stop_parser = commands.add_parser("stop", help="stop it")
-    stop_parser.set_defaults(command=_stop)
-    stop_parser.add_argument("--mode", choices=["fast", "immediate"], default="fast")
-    status_parser = commands.add_parser("status", help="say whether it runs (exit code 3: no)")
-    status_parser.set_defaults(command=_show_status)
-    for command_parser in (start_parser, stop_parser, status_parser):
-        command_parser.add_argument("data_dir", type=Path, metavar="DATA_DIR")
+
+    def add(name: str, command: Command, purpose: str) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = commands.add_parser(name, help=purpose)
+        added.set_defaults(command=command, program=name)
+        added.add_argument("data_dir", type=Path, metavar="DATA_DIR")
+        return added
+
+    add("start", _start, "start it, creating it if need be")
+    stop = add("stop", _stop, "stop it")
+    stop.add_argument("--mode", choices=["fast", "immediate"], default="fast")
+    add("status", _show_status, "say whether it runs (exit code 3: no)")
     for program, (role, purpose) in CLIENTS.items():
-        client_parser = commands.add_parser(program, help=purpose)
-        client_parser.set_defaults(command=_run_client, program=program)
-        roles = [OWNER_ROLE, APP_ROLE, SUPERUSER]
-        client_parser.add_argument("--role", choices=roles, default=role)
-        client_parser.add_argument("data_dir", type=Path, metavar="DATA_DIR")
-        client_parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+        client = add(program, _run_client, purpose)
+        client.add_argument("--role", choices=[OWNER_ROLE, APP_ROLE, SUPERUSER], default=role)
+        client.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     return parser
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,9 @@ def service_account() -> Account:
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
     for name in SERVICE_USERS:
-        try:
+        with suppress(KeyError):
             entry = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return Account(entry.pw_uid, entry.pw_gid)
+            return Account(entry.pw_uid, entry.pw_gid)
     raise EmbeddedPostgresError(
         "PostgreSQL does not run as root and there is no user 'postgres' or 'nobody' to run it:"
         " create one (useradd --system postgres), or run this as an ordinary user."
@@ -93,7 +92,6 @@ def account_for(cluster: Path) -> Account:
 
 
 def user_name(uid: int) -> str:
-    try:
+    with suppress(KeyError):
         return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"number {uid}"
+    return f"number {uid}"

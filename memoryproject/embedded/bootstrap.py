@@ -1,5 +1,7 @@
 """What only the superuser may do in a new server: roles, the database, extensions."""
 
+from typing import LiteralString
+
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
@@ -34,7 +36,9 @@ def bootstrap(address: ServerAddress) -> None:
     """
     with connect_as_superuser(address, database="postgres") as connection:
         _ensure_roles(connection)
-        _ensure_database(connection)
+        query = "SELECT 1 FROM pg_database WHERE datname = %s"
+        if connection.execute(query, [DATABASE]).fetchone() is None:
+            execute("CREATE DATABASE {} OWNER {}", DATABASE, OWNER_ROLE, on=connection)
     with connect_as_superuser(address, database=DATABASE) as connection:
         install_extensions(connection)
 
@@ -42,30 +46,19 @@ def bootstrap(address: ServerAddress) -> None:
 def install_extensions(connection: psycopg.Connection) -> None:
     """Create our extensions in the connected database, or bring them to the binaries' version."""
     for name in EXTENSIONS:
-        extension = sql.Identifier(name)
-        connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(extension))
-        connection.execute(sql.SQL("ALTER EXTENSION {} UPDATE").format(extension))
+        execute("CREATE EXTENSION IF NOT EXISTS {}", name, on=connection)
+        execute("ALTER EXTENSION {} UPDATE", name, on=connection)
 
 
 def _ensure_roles(connection: psycopg.Connection) -> None:
     existing = {name for (name,) in connection.execute("SELECT rolname FROM pg_roles")}
     for name in (OWNER_ROLE, APP_ROLE):
-        role = sql.Identifier(name)
         if name not in existing:
-            connection.execute(sql.SQL("CREATE ROLE {}").format(role))
-        connection.execute(
-            sql.SQL("ALTER ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE").format(role)
-        )
-    connection.execute(
-        sql.SQL("GRANT {} TO {}").format(sql.Identifier(APP_ROLE), sql.Identifier(OWNER_ROLE))
-    )
+            execute("CREATE ROLE {}", name, on=connection)
+        execute("ALTER ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEROLE", name, on=connection)
+    execute("GRANT {} TO {}", APP_ROLE, OWNER_ROLE, on=connection)
 
 
-def _ensure_database(connection: psycopg.Connection) -> None:
-    query = "SELECT 1 FROM pg_database WHERE datname = %s"
-    if connection.execute(query, [DATABASE]).fetchone() is None:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} OWNER {}").format(
-                sql.Identifier(DATABASE), sql.Identifier(OWNER_ROLE)
-            )
-        )
+def execute(statement: LiteralString, *names: str, on: psycopg.Connection) -> None:
+    """Run a statement with the names quoted."""
+    on.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))

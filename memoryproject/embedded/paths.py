@@ -35,56 +35,31 @@ class ServerAddress:
     database: str = DATABASE
 
 
-@dataclass(frozen=True)
 class ServerPaths:
-    data_dir: Path
-    home: Path
-    """Holds the cluster, the log and the lock; belongs to the server's user, mode 0700."""
-    socket_dir: Path
+    """The files of one server, by what is in them."""
 
-    @property
-    def cluster(self) -> Path:
-        return self.home / "data"
-
-    @property
-    def log(self) -> Path:
-        return self.home / "server.log"
-
-    @property
-    def lock(self) -> Path:
-        return self.home / "lock"
-
-    @property
-    def pid_file(self) -> Path:
-        return self.cluster / "postmaster.pid"
-
-    @property
-    def socket_lock(self) -> Path:
-        """PostgreSQL's own: holds the pid of whoever serves the socket."""
-        return self.socket_dir / f".s.PGSQL.{PORT}.lock"
-
-    @property
-    def ready_mark(self) -> Path:
-        """Exists once the roles, the database and the extensions do."""
-        return self.cluster / "memory.ready"
-
-    @property
-    def link(self) -> Path:
+    def __init__(self, *, data_dir: Path, home: Path, socket_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.home = home
+        """Holds the cluster, the log and the lock; belongs to the server's user, mode 0700."""
+        self.link = data_dir / "postgres"
         """Where `home` is looked for: itself, or a symbolic link to it."""
-        return self.data_dir / "postgres"
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return self.home != self.link
+        self.is_elsewhere = home != self.link
+        self.log = home / "server.log"
+        self.lock = home / "lock"
+        self.cluster = home / "data"
+        self.pid_file = self.cluster / "postmaster.pid"
+        self.ready_mark = self.cluster / "memory.ready"
+        """Exists once the roles, the database and the extensions do."""
+        self.socket_dir = socket_dir
+        self.socket_lock = socket_dir / f".s.PGSQL.{PORT}.lock"
+        """PostgreSQL's own: holds the pid of whoever serves the socket."""
+        self.address = ServerAddress(host=str(socket_dir))
 
     @property
     def is_linked(self) -> bool:
         """False when the data folder knows nothing of this home: a stranger left it there."""
         return not self.is_elsewhere or os.path.islink(self.link)
-
-    @property
-    def address(self) -> ServerAddress:
-        return ServerAddress(host=str(self.socket_dir))
 
 
 def locate(data_dir: Path) -> ServerPaths:

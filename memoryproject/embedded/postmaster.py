@@ -65,12 +65,10 @@ def disown_dead_pid(paths: ServerPaths) -> None:
     checks that no orphan of the old server still uses the shared memory.
     """
     for file in (paths.pid_file, paths.socket_lock):
-        try:
-            first, separator, rest = file.read_text().partition("\n")
-        except FileNotFoundError:
-            continue
-        if first.strip().isdigit() and not is_postgres(int(first)):
-            with file.open("r+") as opened:
+        with suppress(FileNotFoundError), file.open("r+") as opened:
+            first, separator, rest = opened.read().partition("\n")
+            if first.strip().isdigit() and not is_postgres(int(first)):
+                opened.seek(0)
                 opened.write(f"{NO_SUCH_PID}{separator}{rest}")
                 opened.truncate()
 

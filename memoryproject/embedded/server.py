@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -46,18 +46,15 @@ def ensure_started(
     Raises:
         EmbeddedPostgresError: in one sentence, what to do.
     """
-    paths = locate(data_dir)
-    if _is_ready(paths):
-        return paths.address
-    with _explained(paths):
+    with _explained(data_dir) as paths:
+        if _is_ready(paths):
+            return paths.address
         account = account_for(paths.cluster)
         cluster.make_folders(paths, account)
         with _locked(paths, account):
-            tools = Tools(
-                binaries.make_runnable_for(binaries.find_binaries(), account), account, paths.home
-            )
-            _start(paths, tools, settings or {}, report)
-    return paths.address
+            programs = binaries.make_runnable_for(binaries.find_binaries(), account)
+            _start(paths, Tools(programs, account, paths.home), settings or {}, report)
+        return paths.address
 
 
 def stop(data_dir: Path, mode: postmaster.StopMode = "fast") -> bool:
@@ -69,8 +66,7 @@ def stop(data_dir: Path, mode: postmaster.StopMode = "fast") -> bool:
     Raises:
         EmbeddedPostgresError: it belongs to another user, or does not stop.
     """
-    paths = locate(data_dir)
-    with _explained(paths):
+    with _explained(data_dir) as paths:
         if not paths.cluster.exists():
             return False
         with _locked(paths, account_for(paths.cluster)):
@@ -83,8 +79,7 @@ def find_running(data_dir: Path) -> int | None:
     Raises:
         EmbeddedPostgresError: it belongs to another user.
     """
-    paths = locate(data_dir)
-    with _explained(paths):
+    with _explained(data_dir) as paths:
         return postmaster.running_pid(paths)
 
 
@@ -187,10 +182,11 @@ def _locked(paths: ServerPaths, account: Account) -> Iterator[None]:
 
 
 @contextmanager
-def _explained(paths: ServerPaths) -> Iterator[None]:
+def _explained(data_dir: Path) -> Iterator[ServerPaths]:
     """Turn what the operating system refuses into a sentence that says what to do."""
+    paths = locate(data_dir)
     try:
-        yield
+        yield paths
     except PermissionError as error:
         raise EmbeddedPostgresError(_explain_refusal(paths)) from error
     except psycopg.Error as error:
@@ -210,13 +206,10 @@ def _explained(paths: ServerPaths) -> Iterator[None]:
 
 def _explain_refusal(paths: ServerPaths) -> str:
     for folder in (paths.home, paths.data_dir, *paths.data_dir.parents):
-        try:
-            owner = user_name(folder.stat().st_uid)
-        except OSError:
-            continue
-        me = user_name(os.geteuid())
-        return (
-            f"{folder} belongs to the user {owner} and {me} may not write there:"
-            f" run this as {owner}, or set MEMORY_DATA_DIR to a folder of your own."
-        )
+        with suppress(OSError):
+            owner, me = user_name(folder.stat().st_uid), user_name(os.geteuid())
+            return (
+                f"{folder} belongs to the user {owner} and {me} may not write there:"
+                f" run this as {owner}, or set MEMORY_DATA_DIR to a folder of your own."
+            )
     return f"The data folder {paths.data_dir} cannot be used: set MEMORY_DATA_DIR to another."

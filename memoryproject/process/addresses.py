@@ -7,6 +7,7 @@ webhook is named by a tenant, and leads there only where the operator has named 
 import ipaddress
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
 from memoryproject.process.tables import read_table
@@ -24,8 +25,7 @@ def is_refused(text: str) -> bool:
     Raises:
         ValueError: it is no IP address.
     """
-    address = ipaddress.ip_address(text.partition("%")[0])
-    return any(one in network for one in _unwrap(address) for network in REFUSED_NETWORKS)
+    return any(one in network for one in _unwrap(text) for network in REFUSED_NETWORKS)
 
 
 def is_callable(text: str, private: Sequence[Network]) -> bool:
@@ -38,14 +38,14 @@ def is_callable(text: str, private: Sequence[Network]) -> bool:
     """
     if is_refused(text):
         return False
+    addresses = _unwrap(text)
+    is_named = any(addresses[0] in network for network in private)
+    return is_named or all(one.is_global for one in addresses)
+
+
+def _unwrap(text: str) -> list[Address]:
+    """Return an address and the IPv4 addresses that it carries."""
     address = ipaddress.ip_address(text.partition("%")[0])
-    if any(address in network for network in private):
-        return True
-    return all(one.is_global for one in _unwrap(address))
-
-
-def _unwrap(address: Address) -> list[Address]:
-    """Return the address and the IPv4 addresses that it carries."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     carried = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
@@ -103,11 +103,9 @@ def _split(url: str, *, example: str) -> tuple[SplitResult, str | None]:
 
 def _read_literal(host: str) -> str | None:
     """Return the IP address that a URL names instead of a host's name, if it does."""
-    try:
+    with suppress(ValueError):
         return str(ipaddress.ip_address(host.partition("%")[0]))
-    except ValueError:
-        pass
-    try:  # the ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518
+    # The ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518.
+    with suppress(OSError, ValueError):
         return socket.inet_ntoa(socket.inet_aton(host))
-    except (OSError, ValueError):
-        return None
+    return None

@@ -8,9 +8,11 @@ import ipaddress
 import os
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 from memoryproject import embedded
@@ -207,18 +209,13 @@ def _read_kept(name: str, file: Path) -> str:
 
 
 def _write_secret(file: Path) -> None:
-    draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         embedded.make_data_dir(file.parent)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as draft_file:
-            draft_file.write(secrets.token_urlsafe(48))
-        try:
-            os.link(draft, file)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
+        with NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.") as draft:
+            draft.write(secrets.token_urlsafe(48))
+            draft.flush()
+            with suppress(FileExistsError):
+                os.link(draft.name, file)
     except OSError as error:
         raise SettingError(
             f"{file.parent} cannot be written; set MEMORY_DATA_DIR to a folder of yours."

@@ -25,10 +25,7 @@ from memoryproject.process.scopes import holding
 from memoryproject.process.tables import read_table
 
 OURS = "memory."
-FIELDS = (
-    *("request", "method", "route", "status", "ms", "bytes"),
-    *("tenant", "key", "user", "job", "kind"),
-)
+FIELDS = "request method route status ms bytes tenant key user job kind".split()
 """What may be said beside an event: `bytes` is of the answer, `key` and `user` are ids."""
 OF_ERRORS = ("exception", "says", "sqlstate", "frames", "causes")
 """What `describe_error` makes of an exception, for a line of ours."""

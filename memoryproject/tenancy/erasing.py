@@ -15,9 +15,8 @@ def erase_tenant(tenant: Tenant) -> int:
     """Delete a tenant of which nothing is left but keys; return how many keys it had."""
     ids = list(APIKey.objects.of(tenant).values_list("id", flat=True))
     execute("DELETE FROM tenancy_allowance WHERE owner = ANY(%s)", [[*ids, tenant.id]])
-    StoredSize.objects.of(tenant).delete()
-    KeyUsage.objects.of(tenant).delete()
-    Membership.objects.of(tenant).delete()
+    for model in (StoredSize, KeyUsage, Membership):
+        model.objects.of(tenant).delete()
     keys = APIKey.objects.of(tenant).delete()[0]
     Tenant.objects.filter(id=tenant.id).delete()
     return keys

@@ -36,11 +36,6 @@ def note_wrong_key(place: str) -> None:
             _forgiven_at.popitem(last=False)
 
 
-def forget() -> None:
-    with _lock:
-        _forgiven_at.clear()
-
-
 def _step_s() -> float:
     """Return the seconds for which one wrong key counts."""
     return 60.0 / float(settings.KEY_FAILURES)

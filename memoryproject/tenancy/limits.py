@@ -65,33 +65,33 @@ def find_burst(rate: int) -> int:
 
 def allowances_of(key: APIKey) -> list[Allowance]:
     """Return what a call with `key` is taken from, the key's first; without limits: nothing."""
-    rates = [
-        (key.id, "This key", _choose(key.rate, settings.KEY_RATE)),
-        (key.tenant.id, "This tenant", _choose(*_rates_of(key.tenant, CALLS))),
-    ]
     return [
-        Allowance(owner, whose, rate, find_burst(rate))
-        for owner, whose, rate in rates
-        if rate != NONE
+        Allowance(owner.id, whose, rate, find_burst(rate))
+        for owner, whose in ((key, "This key"), (key.tenant, "This tenant"))
+        if (rate := find_rate(owner)) != NONE
     ]
 
 
 def byte_allowances_of(tenant: Tenant) -> list[Allowance]:
     """Return what the body of a call is taken from; without a limit: nothing."""
-    rate = _choose(*_rates_of(tenant, BYTES))
+    rate = find_rate(tenant, BYTES)
     burst = max(rate // BURST_SHARE, BYTES_AT_LEAST)
     owner = uuid.uuid5(tenant.id, BYTES)
     return [] if rate == NONE else [Allowance(owner, "This tenant", rate, burst, BYTES)]
 
 
-def _choose(own: int | None, usual: int) -> int:
+def find_rate(owner: APIKey | Tenant, unit: str = CALLS) -> int:
+    """Return the rate of a key or a tenant: its own, or the server's."""
+    own, usual = _rates_of(owner, unit)
     return usual if own is None else own
 
 
-def _rates_of(tenant: Tenant, unit: str) -> tuple[int | None, int]:
-    """Return a tenant's own rate, None where it has none, and the server's."""
+def _rates_of(owner: APIKey | Tenant, unit: str) -> tuple[int | None, int]:
+    """Return the own rate of a key or a tenant, None where it has none, and the server's."""
+    if isinstance(owner, APIKey):
+        return owner.rate, settings.KEY_RATE
     usual = {CALLS: settings.TENANT_RATE, BYTES: settings.TENANT_BYTE_RATE}
-    return tenant.settings.get(SETTINGS[unit]), usual[unit]
+    return owner.settings.get(SETTINGS[unit]), usual[unit]
 
 
 def take_call(key: APIKey, *, body_bytes: int = 0) -> None:
@@ -167,43 +167,25 @@ def list_remaining(key: APIKey) -> list[dict[str, Any]]:
     ]
 
 
-def _check_rate(rate: int | None, unit: str = CALLS) -> None:
+def set_rate(owner: APIKey | Tenant, rate: int | None, unit: str = CALLS) -> None:
+    """Give a key, or a tenant, a rate of its own, 0 for no limit, None for the server's.
+
+    Processes that have just found a key go by the old one for half a second. Only a tenant has
+    a rate of bytes.
+
+    Raises:
+        Problem: it is no rate.
+    """
     if rate is not None and not 0 <= rate <= RATES_AT_MOST[unit]:
         raise Problem(f"A rate is from 0 to {RATES_AT_MOST[unit]} {unit} a minute; 0: no limit.")
+    if isinstance(owner, Tenant):
+        owner.change_setting(SETTINGS[unit], NOT_PROVIDED if rate is None else rate)
+    else:
+        APIKey.objects.of(owner.tenant).filter(id=owner.id).update(rate=rate)
+        owner.rate = rate
 
 
-def set_key_rate(key: APIKey, rate: int | None) -> None:
-    """Give a key a rate of its own, 0 for no limit, None for the server's.
-
-    Processes that have just found the key go by the old one for half a second.
-
-    Raises:
-        Problem: it is no rate.
-    """
-    _check_rate(rate)
-    APIKey.objects.of(key.tenant).filter(id=key.id).update(rate=rate)
-    key.rate = rate
-
-
-def set_tenant_rate(tenant: Tenant, rate: int | None, unit: str = CALLS) -> None:
-    """Give a tenant a rate of its own, of calls or of bytes, as a key's.
-
-    Raises:
-        Problem: it is no rate.
-    """
-    _check_rate(rate, unit)
-    tenant.change_setting(SETTINGS[unit], NOT_PROVIDED if rate is None else rate)
-
-
-def describe_rate(own: int | None, usual: int) -> str:
-    rate = _choose(own, usual)
+def describe_rate(owner: APIKey | Tenant, unit: str = CALLS) -> str:
+    own, rate = _rates_of(owner, unit)[0], find_rate(owner, unit)
     words = "no limit" if rate == NONE else f"{rate} a minute"
     return f"{words} (the server's)" if own is None else words
-
-
-def describe_key_rate(key: APIKey) -> str:
-    return describe_rate(key.rate, settings.KEY_RATE)
-
-
-def describe_tenant_rate(tenant: Tenant, unit: str = CALLS) -> str:
-    return describe_rate(*_rates_of(tenant, unit))

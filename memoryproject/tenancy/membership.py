@@ -34,7 +34,6 @@ AN_ID = re.compile(r"/[0-9a-f]{8}-[0-9a-f-]{27}/|/\d+/")
 class TenantChoice:
     """The tenants that a person may see, and the one looked at; None: all, or none at all."""
 
-    user: Any
     sees_all: bool
     current: Tenant | None
     request: HttpRequest
@@ -51,7 +50,7 @@ class TenantChoice:
     def offered(self) -> list[Tenant]:
         """The tenants to choose from, by name; the one looked at is always among them."""
         with walls.across_tenants():
-            rows = visible_tenants(self.user, self.sees_all).order_by("name")
+            rows = visible_tenants(self.request.user, self.sees_all).order_by("name")
             tenants = list(rows[:OFFERED_AT_MOST])
         missing = self.current is not None and self.current not in tenants
         return [self.current, *tenants] if missing and self.current else tenants
@@ -77,17 +76,12 @@ class RoleBackend(ModelBackend):
     """Gives people the rights of their groups, and of their roles in the tenant looked at."""
 
     def _get_group_permissions(self, user_obj: Any) -> QuerySet[Permission]:
-        in_all = Q(group__user=user_obj)
-        tenant_id = getattr(user_obj, "looks_at", None)
-        if tenant_id is None:
-            return Permission.objects.filter(in_all)
-        return Permission.objects.filter(in_all | Q(group__in=_roles_in(user_obj, tenant_id)))
-
-
-def _roles_in(user: Any, tenant_id: Any) -> list[int]:
-    with walls.across_tenants():
-        roles = Membership.across_tenants.filter(person=user, tenant_id=tenant_id)
-        return list(roles.values_list("role_id", flat=True))
+        given = Q(group__user=user_obj)
+        if tenant_id := getattr(user_obj, "looks_at", None):
+            roles = Membership.across_tenants.filter(person=user_obj, tenant_id=tenant_id)
+            with walls.across_tenants():
+                given |= Q(group__in=list(roles.values_list("role_id", flat=True)))
+        return Permission.objects.filter(given)
 
 
 def sees_all_tenants(user: Any) -> bool:
@@ -121,7 +115,7 @@ def choose_tenant(request: HttpRequest) -> TenantChoice:
             if len(first) == 1 or (first and not sees_all):
                 current = first[0]
     user.looks_at = current.id if current else None
-    return TenantChoice(user, sees_all, current, request, unknown)
+    return TenantChoice(sees_all, current, request, unknown)
 
 
 def _find_named(

@@ -137,9 +137,7 @@ def is_worth_a_look(secret: str, *, now: datetime) -> bool:
     hashed = hash_secret(secret)
     if time.monotonic() - _refused.get(hashed, -REFUSED_FOR_S) < REFUSED_FOR_S:
         return False
-    if find_key_seen_lately(secret=secret, now=now) is not None:
-        return True
-    return has_check(secret)
+    return find_key_seen_lately(secret=secret, now=now) is not None or has_check(secret)
 
 
 def find_key(*, secret: str, now: datetime) -> APIKey | None:
@@ -158,7 +156,7 @@ def find_key(*, secret: str, now: datetime) -> APIKey | None:
             keys = APIKey.across_tenants.select_related("tenant").filter(revoked_at=None)
             key = keys.filter(Q(hash=hashed) | Q(previous_hash=hashed)).first()
         _remember(hashed, key)
-    return key if key is not None and _opens(hashed, key, now) else None
+    return _accept(hashed, key, now)
 
 
 def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
@@ -167,14 +165,15 @@ def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
     For while the database is away: asks nobody, and so does not see a key revoked since.
     """
     hashed = hash_secret(secret)
-    key = _recall(hashed, within_s=settings.KEY_VOUCHED_S)
-    return key if key is not None and _opens(hashed, key, now) else None
+    return _accept(hashed, _recall(hashed, within_s=settings.KEY_VOUCHED_S), now)
 
 
-def _opens(hashed: str, key: APIKey, now: datetime) -> bool:
-    if hashed != key.hash and (key.previous_until is None or key.previous_until <= now):
-        return False
-    return _is_valid(key, now)
+def _accept(hashed: str, key: APIKey | None, now: datetime) -> APIKey | None:
+    """Return the key if a secret of this hash opens it now."""
+    if key is None or not _is_valid(key, now):
+        return None
+    opens = hashed == key.hash or (key.previous_until is not None and now < key.previous_until)
+    return key if opens else None
 
 
 def _is_valid(key: APIKey, now: datetime) -> bool:

@@ -21,18 +21,18 @@ from memoryproject.process.scopes import holding
 NOBODY = ""
 EVERYBODY = "*"
 
-_seen: ContextVar[str] = ContextVar("memory_tenant", default=NOBODY)
-_users: ContextVar[tuple[str, ...] | None] = ContextVar("memory_users", default=None)
+_seen = ContextVar[tuple[str, tuple[str, ...] | None]]("memory_seen", default=(NOBODY, None))
+"""Whose rows are seen, and of which users alone; None: of all."""
 
 
 def get_seen() -> str:
     """Return whose rows are seen now: a tenant's id, EVERYBODY or NOBODY."""
-    return _seen.get()
+    return _seen.get()[0]
 
 
 def rows_seen() -> Q:
     """Return what the policies hold of rows seen now, for a statement to name the tenant, too."""
-    whose = _seen.get()
+    whose = get_seen()
     return Q() if whose in (NOBODY, EVERYBODY) else Q(tenant_id=whose)
 
 
@@ -51,16 +51,12 @@ def across_tenants() -> Iterator[None]:
         yield
 
 
-def acting_for_nobody() -> AbstractContextManager[None]:
-    """See no rows of tenants until the block ends, or until `act_for` says whose."""
-    return seeing(NOBODY)
+def seeing(whose: str) -> AbstractContextManager[None]:
+    """See the rows of a tenant's id, of EVERYBODY or of NOBODY until the block ends.
 
-
-@contextmanager
-def seeing(whose: str) -> Iterator[None]:
-    """See the rows of a tenant's id, of EVERYBODY or of NOBODY until the block ends."""
-    with holding(_seen, whose), holding(_users, None):
-        yield
+    Or until `act_for` says whose.
+    """
+    return holding(_seen, (whose, None))
 
 
 def act_for(tenant_id: uuid.UUID, *, users: Sequence[str] = ()) -> None:
@@ -68,13 +64,12 @@ def act_for(tenant_id: uuid.UUID, *, users: Sequence[str] = ()) -> None:
 
     With `users` only what is theirs.
     """
-    _seen.set(str(tenant_id))
-    _users.set(tuple(users) or None)
+    _seen.set((str(tenant_id), tuple(users) or None))
 
 
 def get_users() -> tuple[str, ...] | None:
     """Return the users whose rows alone are seen now; None: all of the tenant."""
-    return _users.get()
+    return _seen.get()[1]
 
 
 def choose_user(user_id: str) -> str:

@@ -53,10 +53,6 @@ def in_use() -> Counter:
     return _in_use
 
 
-def estimate_tokens(text: str) -> int:
-    return CHARS4.count(text)
-
-
 def measure(text: str) -> dict[str, int]:
     """Return what is stored beside a text: its quarters of a token by the configured counter."""
     return {_in_use.name: _in_use.quarters(text)}

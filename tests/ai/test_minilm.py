@@ -16,11 +16,11 @@ from django.conf import settings as project
 from pytest_django import Settings
 
 from indexing.models import SearchVector
-from memoryproject.ai import embeddings
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.minilm import CHARACTERS_AT_MOST, MiniLMEmbedder
 from memoryproject.process import env
 from tests.conftest import Agent
+from tests.embedders import forget_embedders
 from tests.talk import whole_talk
 
 HAPPY = "That is a happy person"
@@ -88,9 +88,9 @@ def test_a_model_of_another_size_is_refused() -> None:
 def chosen(settings: Settings) -> Iterator[None]:
     """The whole server embeds by it, until the fixture ends."""
     settings.EMBEDDINGS = "minilm"
-    embeddings.forget()
+    forget_embedders()
     yield
-    embeddings.forget()
+    forget_embedders()
 
 
 @pytest.mark.gate
@@ -108,7 +108,7 @@ def test_the_server_remembers_and_finds_by_it(
     assert any("Rotterdam" in row["content"] for row in answer["episodic"][0]["messages"])
     # Vectors of another model are not compared with these.
     settings.EMBEDDINGS = "local"
-    embeddings.forget()
+    forget_embedders()
     again = ana.post("retrieve_memory/raw", body).json()
     assert again["explain"]["legs"] == {} or again["explain"]["legs"]["episode"]["vector"] == 0
 

@@ -156,8 +156,8 @@ def tell_all(described: dict[str, Any]) -> Session:
 def look_around(session: Session) -> None:
     """Ask what the key is and how the server is, before anything is stored."""
     reader = session.keys["read"]
-    limits.set_tenant_rate(reader.tenant, limits.NONE)
-    limits.set_key_rate(reader.key, 600)
+    limits.set_rate(reader.tenant, limits.NONE)
+    limits.set_rate(reader.key, 600)
     session.call("whoami")
     session.call("health_live")
     session.call("health_ready")
@@ -360,7 +360,7 @@ def go_wrong(session: Session) -> None:
     session.fail(413, "POST", "notes", data=json.dumps({"content": "long " * 20_000}))
     session.fail(415, "POST", "notes", data="text", content_type="text/plain")
     hasty = make_agent(TENANT, "hasty", ("read",))
-    limits.set_key_rate(hasty.key, 2)
+    limits.set_rate(hasty.key, 2)
     for _ in range(limits.find_burst(2)):
         hasty.get("facts")
     session.fail(429, "GET", "facts", agent=hasty)

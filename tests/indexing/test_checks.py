@@ -18,6 +18,7 @@ from memoryproject import embedded
 from memoryproject.ai import embeddings
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from tests.conftest import Agent
+from tests.embedders import forget_embedders
 from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     yield
-    embeddings.forget()
+    forget_embedders()
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def stored(ana: Agent, conversation: uuid.UUID) -> str:
 
 def choose(settings: Settings, *, model: str, dim: int) -> None:
     settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = "openai", model, dim
-    embeddings.forget()
+    forget_embedders()
 
 
 def check() -> None:
@@ -66,13 +67,13 @@ def test_another_model_may_have_another_size(stored: str, settings: Settings) ->
 @pytest.mark.parametrize("embedder", ["local", "minilm"])
 def test_an_empty_index_takes_any_model(embedder: str, settings: Settings) -> None:
     settings.EMBEDDINGS = embedder
-    embeddings.forget()
+    forget_embedders()
     check()
 
 
 def test_two_embedded_models_of_one_size_have_two_names(stored: str, settings: Settings) -> None:
     settings.EMBEDDINGS = "minilm"
-    embeddings.forget()
+    forget_embedders()
     assert embeddings.get_embedder().name != stored
     check()
 

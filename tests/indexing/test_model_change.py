@@ -19,11 +19,11 @@ from indexing.queries import conversations_without_vectors
 from jobs import claims
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
-from memoryproject.ai import embeddings
 from memoryproject.process.crash_points import Point
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.vectors import make_vectors
 from tests.conftest import Agent, tell
+from tests.embedders import forget_embedders
 from tests.jobs.test_crash_points import Forker, finish, start_forker
 from tests.notes.test_writing import add
 
@@ -34,13 +34,13 @@ QUERY = "How many cartons of novels and what heavy instrument?"
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     yield
-    embeddings.forget()
+    forget_embedders()
 
 
 def choose(settings: Settings, now: str, old: str = "none") -> None:
     """Start the server anew with other models."""
     settings.EMBEDDINGS, settings.OLD_EMBEDDINGS = now, old
-    embeddings.forget()
+    forget_embedders()
 
 
 def command(**options: object) -> str:
@@ -74,7 +74,7 @@ def count(agent: Agent, model: str) -> int:
 
 def move_a_batch(agent: Agent) -> None:
     """Let a worker make one batch, which is one conversation here, and go on later."""
-    embeddings.forget()
+    forget_embedders()
     job = Job.objects.of(agent.tenant).get(kind=Kind.EMBED, state=State.READY)
     claim = claims.claim(job.id)
     assert claim is not None and not make_vectors(claim, until=time.monotonic())
@@ -103,7 +103,7 @@ def test_each_conversation_is_answered_by_the_model_that_has_all_its_vectors(
 
     assert "1 conversations; not being made" in command(pause=True, tenant=ana.tenant.name)
     drain_jobs()
-    embeddings.forget()
+    forget_embedders()
     assert sorted(retrieve(ana, talk) for talk in talks) == [OLD, NEW] and search(ana) == OLD
 
     for talk in talks:  # what is said meanwhile gets vectors of both, wherever it is said
@@ -117,7 +117,7 @@ def test_each_conversation_is_answered_by_the_model_that_has_all_its_vectors(
 
     command(tenant=ana.tenant.name)
     drain_jobs()
-    embeddings.forget()
+    forget_embedders()
     assert {retrieve(ana, talk) for talk in talks} == {search(ana)} == {NEW}
     assert command(status=True, tenant=ana.tenant.name) == "ana's: 0 conversations\n"
     assert count(ana, OLD) == count(ana, NEW) > made
@@ -152,10 +152,10 @@ def test_a_change_of_the_model_survives_kills_and_answers_between_them(
         for passage in (1, 2):
             Job.objects.of(ana.tenant).filter(state=State.RUNNING).update(lease_until=Now())
             assert changing.run("drain", at=point, passage=passage)
-            embeddings.forget()
+            forget_embedders()
             assert {retrieve(ana, talk) for talk in talks} <= {OLD, NEW} and search(ana) == OLD
     finish(changing, ana)
-    embeddings.forget()
+    forget_embedders()
     assert {retrieve(ana, talk) for talk in talks} == {search(ana)} == {NEW}
     assert conversations_without_vectors(tenant=ana.tenant, model=NEW) == []
     assert Conversation.objects.of(ana.tenant).count() == len(talks)

@@ -26,6 +26,7 @@ from memoryproject.ai.embeddings import OPENAI_BATCH, OpenAIEmbedder
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.models import Breaker
 from tests.conftest import Agent
+from tests.embedders import forget_embedders
 from tests.llm.conftest import flush_job, post, run_again
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server, sends
 from tests.talk import MORNING, MOVING, messages
@@ -47,7 +48,7 @@ def server(settings: Settings) -> Iterator[ModelServer]:
 def embedder(server: ModelServer) -> Iterator[OpenAIEmbedder]:
     made = OpenAIEmbedder(model="scripted", dim=2)
     yield made
-    made.close()
+    made._client.close()
 
 
 @pytest.fixture
@@ -58,12 +59,12 @@ def remote(server: ModelServer, settings: Settings) -> Iterator[ModelServer]:
         "scripted",
         DIM,
     )
-    embeddings.forget()
+    forget_embedders()
     yield server
     made = embeddings.get_embedder()
     assert isinstance(made, OpenAIEmbedder)
-    made.close()
-    embeddings.forget()
+    made._client.close()
+    forget_embedders()
 
 
 def embed_words(asked: Asked) -> Reply:

@@ -27,6 +27,7 @@ from memoryproject.tenancy.walls import across_tenants
 from notes import services
 from notes.wording import PASSAGE_AT_MOST
 from tests.conftest import Agent
+from tests.embedders import forget_embedders
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server
 from tests.notes.graphs import write
 from tests.notes.test_writing import THREAD, change
@@ -125,12 +126,12 @@ def remote(settings: Settings) -> Iterator[ModelServer]:
     settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = "openai", "scripted", 8
     with run_model_server() as server:
         settings.OPENAI_BASE_URL = server.url
-        embeddings.forget()
+        forget_embedders()
         yield server
         made = embeddings.get_embedder()
         assert isinstance(made, OpenAIEmbedder)
-        made.close()
-        embeddings.forget()
+        made._client.close()
+        forget_embedders()
 
 
 def embed_words(asked: Asked) -> Reply:

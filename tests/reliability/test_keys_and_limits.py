@@ -78,7 +78,7 @@ def test_a_key_that_ends_is_refused_by_all_processes_once_none_remembers_it(
 
 def test_the_allowance_is_one_for_all_processes(ana: Agent, ports: tuple[int, int]) -> None:
     """Fifty threads against two processes: twenty a minute pass ten at once, no more."""
-    limits.set_key_rate(ana.key, 20)
+    limits.set_rate(ana.key, 20)
     barrier = threading.Barrier(50)
 
     def work(number: int) -> list[Answer]:
@@ -97,7 +97,7 @@ def test_the_allowance_is_one_for_all_processes(ana: Agent, ports: tuple[int, in
 
 
 def test_who_comes_back_when_told_is_let_in(ana: Agent, ports: tuple[int, int]) -> None:
-    limits.set_key_rate(ana.key, 30)
+    limits.set_rate(ana.key, 30)
     caller = Caller(ports[0], ana.secret)
     answer = caller.get("facts")
     while answer.status == 200:
@@ -111,7 +111,7 @@ def test_who_comes_back_when_told_is_let_in(ana: Agent, ports: tuple[int, int]) 
 def test_the_keys_of_a_tenant_share_over_all_processes(
     ana: Agent, bo: Agent, cleo: Agent, ports: tuple[int, int]
 ) -> None:
-    limits.set_tenant_rate(ana.tenant, 10)
+    limits.set_rate(ana.tenant, 10)
     time.sleep(settings.KEY_REMEMBERED_S)
     callers = [Caller(port, agent.secret) for port in ports for agent in (ana, bo)]
     started = time.monotonic()
@@ -124,7 +124,7 @@ def test_the_keys_of_a_tenant_share_over_all_processes(
 def test_writers_that_are_limited_and_come_back_lose_and_double_nothing(
     ana: Agent, ports: tuple[int, int]
 ) -> None:
-    limits.set_key_rate(ana.key, 600)
+    limits.set_rate(ana.key, 600)
     talk, count = uuid.uuid4(), 120
 
     def send(number: int) -> int:
@@ -138,7 +138,7 @@ def test_writers_that_are_limited_and_come_back_lose_and_double_nothing(
 
     refused = at_once(send, range(count), threads=40)
     assert sum(refused) > 0
-    limits.set_key_rate(ana.key, 0)
+    limits.set_rate(ana.key, 0)
     time.sleep(settings.KEY_REMEMBERED_S)
     listed = Caller(ports[0], ana.secret).get(f"messages?conversation_id={talk}&limit=200").json()
     assert sorted(item["seq"] for item in listed["items"]) == list(range(1, count + 1))

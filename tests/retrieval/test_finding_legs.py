@@ -21,6 +21,7 @@ from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import OpenAIEmbedder
 from retrieval.models import Retrieval
 from tests.conftest import Agent
+from tests.embedders import forget_embedders
 from tests.model_server import ModelServer, fails, run_model_server
 from tests.notes.graphs import write
 from tests.retrieval.searches import found, search
@@ -35,12 +36,12 @@ def away(settings: Settings) -> Iterator[ModelServer]:
     with run_model_server() as server:
         settings.OPENAI_BASE_URL = server.url
         server.always("embed", fails(503))
-        embeddings.forget()
+        forget_embedders()
         yield server
         made = embeddings.get_embedder()
         assert isinstance(made, OpenAIEmbedder)
-        made.close()
-        embeddings.forget()
+        made._client.close()
+        forget_embedders()
 
 
 @pytest.mark.django_db

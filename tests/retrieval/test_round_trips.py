@@ -89,7 +89,7 @@ def test_a_note_and_five_hundred_of_them(ana: Agent) -> None:
 
 def test_calls_of_a_large_allowance_are_taken_some_at_a_time(ana: Agent) -> None:
     ahead = configured.KEY_RATE // limits.BURST_SHARE // limits.AHEAD_SHARE
-    limits.set_key_rate(ana.key, configured.KEY_RATE)
+    limits.set_rate(ana.key, configured.KEY_RATE)
     asked = [count_limits(ana) for _ in range(3 * ahead)]
     assert sum(asked) == 3
 

@@ -15,7 +15,6 @@ from django.test.utils import CaptureQueriesContext
 from indexing.models import SearchUnit, SearchVector, ShelfSize, WordCount
 from jobs.claims import SnapshotMoved
 from jobs.models import Job
-from memoryproject.ai import embeddings
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.walls import across_tenants
 from semantic import corrections, curation
@@ -23,6 +22,7 @@ from semantic.engines import Category
 from semantic.models import Change, Changeset, Fact
 from semantic.proposal_writer import DECLARED_WRONG
 from tests.conftest import Agent
+from tests.embedders import forget_embedders
 from tests.semantic.learning import (
     Talk,
     Wishes,
@@ -419,9 +419,9 @@ def no_embedder(settings: Any) -> Iterator[None]:
     """Embeddings come from an endpoint where nobody answers."""
     settings.EMBEDDINGS, settings.EMBEDDING_MODEL = "openai", "a-model"
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "http://127.0.0.1:9/v1", "a-key"
-    embeddings.forget()
+    forget_embedders()
     yield
-    embeddings.forget()
+    forget_embedders()
 
 
 def test_a_correction_while_the_embedding_model_is_away_is_found_by_its_words(

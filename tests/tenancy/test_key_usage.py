@@ -28,7 +28,7 @@ def usage_of(agent: Agent) -> KeyUsage:
 
 
 def test_calls_errors_refusals_and_bytes_are_counted(ana: Agent) -> None:
-    limits.set_key_rate(ana.key, 12)  # ten of them at once
+    limits.set_rate(ana.key, 12)  # ten of them at once
     ana.say(uuid.uuid4(), "First.")
     assert ana.post("search", {"nonsense": 1}).status_code == 400
     statuses = {ana.get("whoami").status_code for _ in range(12)}

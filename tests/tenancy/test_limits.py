@@ -137,8 +137,8 @@ def test_without_a_limit_the_database_is_not_asked(django_assert_num_queries: An
 @pytest.mark.parametrize("rate", [-1, 10**6 + 1])
 def test_a_rate_has_bounds(ana: Agent, rate: int) -> None:
     for set_rate in (
-        lambda: limits.set_key_rate(ana.key, rate),
-        lambda: limits.set_tenant_rate(ana.tenant, rate),
+        lambda: limits.set_rate(ana.key, rate),
+        lambda: limits.set_rate(ana.tenant, rate),
     ):
         with pytest.raises(Problem):
             set_rate()
@@ -148,7 +148,7 @@ def test_a_rate_has_bounds(ana: Agent, rate: int) -> None:
 
 
 def test_a_call_too_many_is_told_when_to_come_back(ana: Agent) -> None:
-    limits.set_key_rate(ana.key, 5)
+    limits.set_rate(ana.key, 5)
     assert {ana.get("facts").status_code for _ in range(5)} == {200}
     refused = ana.get("facts")
     problem = assert_problem(refused, 429)
@@ -159,7 +159,7 @@ def test_a_call_too_many_is_told_when_to_come_back(ana: Agent) -> None:
 def test_a_refused_message_is_not_stored_and_a_retry_stores_it_once(
     ana: Agent, conversation: uuid.UUID
 ) -> None:
-    limits.set_key_rate(ana.key, 2)
+    limits.set_rate(ana.key, 2)
     body = {
         "conversation_id": str(conversation),
         "message": {"role": "user", "content": "I moved to Porto."},
@@ -167,13 +167,13 @@ def test_a_refused_message_is_not_stored_and_a_retry_stores_it_once(
     assert ana.get("facts").status_code == ana.get("facts").status_code == 200
     assert_problem(ana.post("add_message", body, idempotency_key="a"), 429)
     assert not Message.objects.of(ana.tenant).exists()
-    limits.set_key_rate(ana.key, 0)
+    limits.set_rate(ana.key, 0)
     statuses = [ana.post("add_message", body, idempotency_key="a").status_code for _ in range(2)]
     assert statuses == [201, 200] and Message.objects.of(ana.tenant).count() == 1
 
 
 def test_the_keys_of_a_tenant_share_its_allowance(ana: Agent, bo: Agent, cleo: Agent) -> None:
-    limits.set_tenant_rate(ana.tenant, 6)
+    limits.set_rate(ana.tenant, 6)
     statuses = [agent.get("facts").status_code for _ in range(4) for agent in (ana, bo)]
     assert statuses == [200] * 6 + [429] * 2
     assert "tenant" in assert_problem(ana.get("facts"), 429)["message"]
@@ -183,7 +183,7 @@ def test_the_keys_of_a_tenant_share_its_allowance(ana: Agent, bo: Agent, cleo: A
 def test_one_key_that_is_too_fast_leaves_the_others_of_its_tenant_alone(
     ana: Agent, bo: Agent
 ) -> None:
-    limits.set_key_rate(ana.key, 1)
+    limits.set_rate(ana.key, 1)
     assert [ana.get("facts").status_code for _ in range(2)] == [200, 429]
     assert {bo.get("facts").status_code for _ in range(20)} == {200}
 
@@ -191,14 +191,14 @@ def test_one_key_that_is_too_fast_leaves_the_others_of_its_tenant_alone(
 def test_the_servers_rates_count_where_there_is_no_own(ana: Agent, settings: Any) -> None:
     settings.KEY_RATE = 2
     assert [ana.get("facts").status_code for _ in range(3)] == [200, 200, 429]
-    limits.set_key_rate(ana.key, 4)
-    limits.set_key_rate(ana.key, 0)
+    limits.set_rate(ana.key, 4)
+    limits.set_rate(ana.key, 0)
     settings.TENANT_RATE = 3
     assert [ana.get("facts").status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
 def test_calls_beyond_the_scope_and_bad_bodies_count_too(ana: Agent) -> None:
-    limits.set_key_rate(ana.key, 3)
+    limits.set_rate(ana.key, 3)
     APIKey.objects.of(ana.tenant).update(scopes=["read"])
     assert_problem(ana.post("flush", {}), 403)
     assert_problem(ana.post("retrieve_memory", "{"), 400)
@@ -208,7 +208,7 @@ def test_calls_beyond_the_scope_and_bad_bodies_count_too(ana: Agent) -> None:
 
 
 def test_health_and_the_description_are_free(ana: Agent) -> None:
-    limits.set_key_rate(ana.key, 1)
+    limits.set_rate(ana.key, 1)
     assert [ana.get("facts").status_code for _ in range(2)] == [200, 429]
     for path in ("health/live", "health/ready", "schema/"):
         assert ana.get(path).status_code == 200
@@ -218,7 +218,7 @@ def test_a_tenant_sends_so_much_a_minute_and_more_is_not_stored(
     ana: Agent, bo: Agent, cleo: Agent, conversation: uuid.UUID
 ) -> None:
     """Whatever the calls are: one of 4 MB takes as much as many small ones."""
-    limits.set_tenant_rate(ana.tenant, 60_000, limits.BYTES)
+    limits.set_rate(ana.tenant, 60_000, limits.BYTES)
     messages = [{"role": "user", "content": "x" * 60_000}] * 60
     body = {"conversation_id": str(conversation), "messages": messages}
     assert ana.post("add_messages", body).status_code == 201
@@ -232,7 +232,7 @@ def test_a_tenant_sends_so_much_a_minute_and_more_is_not_stored(
 
 
 def test_the_bytes_of_small_bodies_are_taken_some_at_a_time(ana: Agent) -> None:
-    limits.set_tenant_rate(ana.tenant, 60_000, limits.BYTES)
+    limits.set_rate(ana.tenant, 60_000, limits.BYTES)
     ahead = limits.BYTES_AT_LEAST // limits.AHEAD_SHARE
     with CaptureQueriesContext(connection) as queries:
         for _ in range(30):

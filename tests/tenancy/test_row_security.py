@@ -23,7 +23,7 @@ from jobs.tasks import run_job
 from memoryproject import urls
 from memoryproject.tenancy.models import APIKey, Scope, Tenant, TenantModel
 from memoryproject.tenancy.views import KeyedView
-from memoryproject.tenancy.walls import acting_for, acting_for_nobody
+from memoryproject.tenancy.walls import NOBODY, acting_for, seeing
 from semantic.models import Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.conftest import Agent, make_agent
@@ -69,7 +69,7 @@ def test_nobody_and_a_stranger_see_no_row(
     with acting_for(ana.tenant.id):
         assert count(model, ana.tenant) == everything
     seen = everything if model._meta.db_table in READ_BY_STATEMENTS else 0
-    with acting_for_nobody():
+    with seeing(NOBODY):
         assert count(model, ana.tenant) == seen
     with acting_for(cleo.tenant.id):
         assert count(model, ana.tenant) == seen
@@ -82,7 +82,7 @@ def test_nobody_and_a_stranger_change_no_row(
     """By the table alone: no manager, and no trigger that would refuse each change anyway."""
     ana, cleo = past
     table = model._meta.db_table
-    for block in (acting_for_nobody(), acting_for(cleo.tenant.id)):
+    for block in (seeing(NOBODY), acting_for(cleo.tenant.id)):
         with block, connection.cursor() as cursor:
             cursor.execute(f'DELETE FROM "{table}"')  # a name of the product's own
             assert cursor.rowcount in {0, own_rows(model, cleo)}, "only hers, if anybody's"
@@ -106,7 +106,7 @@ def test_no_row_is_written_for_somebody_else(
                if field.column != "id" and not field.generated]  # fmt: skip
     row = model.across_tenants.filter(tenant=ana.tenant).values(*columns)[0]
     names = ", ".join(f'"{name}"' for name in columns)
-    for block in (acting_for_nobody(), acting_for(cleo.tenant.id)):
+    for block in (seeing(NOBODY), acting_for(cleo.tenant.id)):
         with (
             block,
             pytest.raises(ProgrammingError, match="row-level security"),
@@ -131,7 +131,7 @@ def test_a_tenant_sees_itself_alone(past: tuple[Agent, Agent]) -> None:
         assert [tenant.id for tenant in Tenant.objects.all()] == [cleo.tenant.id]
         assert Tenant.objects.filter(id=ana.tenant.id).update(name="mine") == 0
         assert [key.id for key in APIKey.across_tenants.all()] == [cleo.key.id]
-    with acting_for_nobody():
+    with seeing(NOBODY):
         assert not Tenant.objects.exists()
 
 
@@ -178,7 +178,7 @@ def test_a_view_that_forgets_whose_rows_it_wants_shows_no_strangers(
 def test_what_a_request_may_see_ends_with_it(past: tuple[Agent, Agent]) -> None:
     ana, _ = past
     anybody = Client(SERVER_NAME="localhost")
-    with acting_for_nobody():
+    with seeing(NOBODY):
         assert ana.get("forgetful").json() != []
         assert Fact.across_tenants.count() == 0
         assert anybody.get("/api/v0/open").content == b"0"
@@ -191,7 +191,7 @@ def test_what_a_request_may_see_ends_with_it(past: tuple[Agent, Agent]) -> None:
 def test_in_the_admin_people_see_all_tenants_and_visitors_none(past: tuple[Agent, Agent]) -> None:
     person = User.objects.create_superuser("auditor")
     browser = Client(SERVER_NAME="localhost")
-    with acting_for_nobody():
+    with seeing(NOBODY):
         assert browser.get("/admin/look").content == b"0"
         browser.force_login(person)
         assert int(browser.get("/admin/look").content) > 0
@@ -205,7 +205,7 @@ def test_an_export_goes_on_when_its_view_has_returned(past: tuple[Agent, Agent])
     browser = Client(SERVER_NAME="localhost")
     browser.force_login(User.objects.create_superuser("auditor"))
     wanted = {"tenant": ana.tenant.name, "table": "facts", "format": "jsonl"}
-    with acting_for_nobody():
+    with seeing(NOBODY):
         answer = browser.post("/admin/export/file/", wanted)
         assert answer.status_code == 200 and answer.streaming
         rows = b"".join(answer.streaming_content).splitlines()
@@ -233,7 +233,7 @@ def two_who_wait() -> list[Agent]:
 
 def test_a_job_sees_its_own_tenant_whoever_wakes_it(past: tuple[Agent, Agent]) -> None:
     agents = two_who_wait()
-    with acting_for_nobody():
+    with seeing(NOBODY):
         for job_id in reconciler.due_jobs():
             assert run_job(str(job_id))
         assert Job.across_tenants.count() == 0
@@ -246,7 +246,7 @@ def test_the_reconciler_sees_the_work_of_all(past: tuple[Agent, Agent]) -> None:
     two_who_wait()
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_q_ormq")
-    with acting_for_nobody():
+    with seeing(NOBODY):
         assert reconciler.reconcile() == before + 2
 
 

@@ -16,7 +16,7 @@ from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
-from memoryproject.tenancy.walls import acting_for, acting_for_nobody
+from memoryproject.tenancy.walls import NOBODY, acting_for, seeing
 from tests.emptying import delete_all_rows
 
 CALM = "retrieval_contextsection"
@@ -132,7 +132,7 @@ def test_whoever_logs_in_each_statement_steps_down(login: str) -> None:
             assert list(Tenant.objects.all()) == [ana]
         with acting_for(cleo.id):
             assert list(Tenant.objects.all()) == [cleo]
-        with acting_for_nobody():
+        with seeing(NOBODY):
             assert not Tenant.objects.exists()
         assert "options" not in connection.get_connection_params()
 

@@ -14,7 +14,7 @@ from django.db.transaction import TransactionManagementError
 from psycopg.pq import TransactionStatus
 
 from memoryproject.tenancy.models import Tenant
-from memoryproject.tenancy.walls import across_tenants, acting_for, acting_for_nobody
+from memoryproject.tenancy.walls import NOBODY, across_tenants, acting_for, seeing
 
 ANA, CLEO = uuid.UUID(int=1), uuid.UUID(int=2)
 
@@ -73,7 +73,7 @@ def test_a_statement_takes_along_whose_rows_it_shows_and_leaves_nothing() -> Non
         with pytest.raises(DatabaseError, match="division by zero"), connection.cursor() as cursor:
             cursor.execute("SELECT 1 / 0")
         assert held() == before
-    with acting_for_nobody():
+    with seeing(NOBODY):
         assert told() == ""
 
 
@@ -171,7 +171,7 @@ def test_a_connection_that_was_lost_is_told_when_it_is_back() -> None:
         told()
         connection.close()
         assert told() == str(ANA)
-    with acting_for_nobody():
+    with seeing(NOBODY):
         connection.close()
         assert told() == ""
 
@@ -220,7 +220,7 @@ def test_whatever_happens_before_a_statement_sees_what_it_should(seed: int) -> N
         str(ANA): lambda: acting_for(ANA),
         str(CLEO): lambda: acting_for(CLEO),
         "*": across_tenants,
-        "": acting_for_nobody,
+        "": lambda: seeing(NOBODY),
     }
 
     def run(whose: str, depth: int) -> None:

@@ -35,9 +35,9 @@ def test_any_key_may_ask_and_sees_its_own_alone(cleo: Agent, scope: Scope) -> No
 
 
 def test_what_is_left_shrinks_call_by_call_and_is_shared_by_a_tenant(ana: Agent, bo: Agent) -> None:
-    limits.set_key_rate(ana.key, 5)
-    limits.set_tenant_rate(ana.tenant, 100)
-    limits.set_key_rate(bo.key, 0)
+    limits.set_rate(ana.key, 5)
+    limits.set_rate(ana.tenant, 100)
+    limits.set_rate(bo.key, 0)
     assert ana.get("whoami").json()["limits"] == [
         {"of": "key", "unit": "calls", "rate": 5, "burst": 5, "left": 4},
         {"of": "tenant", "unit": "calls", "rate": 100, "burst": 10, "left": 9},
@@ -50,7 +50,7 @@ def test_what_is_left_shrinks_call_by_call_and_is_shared_by_a_tenant(ana: Agent,
 
 
 def test_what_a_tenant_may_send_is_shown_in_bytes(ana: Agent) -> None:
-    limits.set_tenant_rate(ana.tenant, 600, limits.BYTES)
+    limits.set_rate(ana.tenant, 600, limits.BYTES)
     of_bytes = {"of": "tenant", "unit": "bytes", "rate": 600, "burst": limits.BYTES_AT_LEAST}
     (shown,) = ana.get("whoami").json()["limits"]
     assert shown == {**of_bytes, "left": limits.BYTES_AT_LEAST}
@@ -60,8 +60,8 @@ def test_what_a_tenant_may_send_is_shown_in_bytes(ana: Agent) -> None:
 
 
 def test_without_limits_there_are_none(ana: Agent) -> None:
-    limits.set_key_rate(ana.key, 0)
-    limits.set_tenant_rate(ana.tenant, 0)
+    limits.set_rate(ana.key, 0)
+    limits.set_rate(ana.tenant, 0)
     assert ana.get("whoami").json()["limits"] == []
 
 

@@ -19,6 +19,7 @@ from django.db.backends.postgresql import base, operations
 from psycopg import ClientCursor
 from psycopg.pq import TransactionStatus
 
+from memoryproject.database.read_only import call_it_away
 from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.postgresql.look import check_walls
@@ -110,6 +111,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     _local: dict[str, str] = {}
     """What is set in this transaction already; kept for Citus alone."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.execute_wrappers.append(call_it_away)
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Return a connection that waits little longer for a statement than the server may work.
 
@@ -129,11 +134,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _find_limit_ms(self) -> int | None:
         """Return how long a statement may take: what a request has left, or `wait_s` if less."""
-        left_ms = deadlines.left_ms()
-        if self.wait_s is None:
-            return left_ms
-        wait_ms = int(1000 * self.wait_s)
-        return wait_ms if left_ms is None else min(wait_ms, left_ms)
+        wait_ms = None if self.wait_s is None else int(1000 * self.wait_s)
+        return min((ms for ms in (deadlines.left_ms(), wait_ms) if ms is not None), default=None)
 
     def _commit(self) -> None:
         """Commit, and let no limit of time end the wait for a synchronous replica.

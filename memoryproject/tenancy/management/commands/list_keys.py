@@ -40,7 +40,7 @@ def describe(key: APIKey, now: datetime) -> list[str]:
         key.state_at(now),
         to_minute(key.last_used_at, none="never"),
         to_minute(key.revoked_at or key.expires_at, none="-"),
-        limits.describe_key_rate(key),
+        limits.describe_rate(key),
     ]
 
 

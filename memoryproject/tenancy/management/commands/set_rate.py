@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.management import naming
+from memoryproject.tenancy.models import APIKey, Tenant
 
 DEFAULT = "default"
 
@@ -27,22 +28,17 @@ class Command(naming.ServiceCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        changes = options["rate"] is not None
-        rate = read_limit("rate", options["rate"]) if changes else None
         unit = limits.BYTES if options["bytes"] else limits.CALLS
-        if options["key"] is not None:
-            if options["bytes"]:
-                raise CommandError("Bytes are counted by tenant: name one with --tenant.")
-            key = naming.find_named_key(options["key"])
-            if changes:
-                limits.set_key_rate(key, rate)
-            description = limits.describe_key_rate(key)
+        owner: APIKey | Tenant
+        if options["key"] is None:
+            owner = naming.find_tenant(options["tenant"])
+        elif options["bytes"]:
+            raise CommandError("Bytes are counted by tenant: name one with --tenant.")
         else:
-            tenant = naming.find_tenant(options["tenant"])
-            if changes:
-                limits.set_tenant_rate(tenant, rate, unit)
-            description = limits.describe_tenant_rate(tenant, unit)
-        self.stdout.write(description)
+            owner = naming.find_named_key(options["key"])
+        if options["rate"] is not None:
+            limits.set_rate(owner, read_limit("rate", options["rate"]), unit)
+        self.stdout.write(limits.describe_rate(owner, unit))
 
 
 def read_limit(name: str, text: str) -> int | None:
