@@ -107,13 +107,13 @@ def _set_aside(message: Message, *, claim: Claim, conversation: Conversation, fi
         conversation, first_seq=message.seq - SET_ASIDE_AT_MOST, last_seq=message.seq - 1
     )
     if before.filter(quarantined_by__isnull=False).count() == SET_ASIDE_AT_MOST:
-        raise TooMuchPoison(str(claim.job_id))
+        raise TooMuchPoison(str(claim.id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         locked = queries.lock_conversation(claim.tenant, conversation.id)
-        services.quarantine_message(locked, message, job_id=claim.job_id)
+        services.quarantine_message(locked, message, job_id=claim.id)
         pass_point(Point.MESSAGE_SET_ASIDE)
         services.request_segmentation_if_due(locked)
-    logger.error("message %s set aside by job %s", message.id, claim.job_id)
+    logger.error("message %s set aside by job %s", message.id, claim.id)
 
 
 def plan_episodes(

@@ -17,6 +17,7 @@ from erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
 from erasure.parts import find_due, holds_of, imports_of
 from jobs.claims import LIMITS
 from jobs.enqueue import wake
+from jobs.flows import Flow, chores, register_flow
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import execute
@@ -39,6 +40,11 @@ NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
     Scope.IMPORT: (imports_of, "import", "id"),
 }
 """By scope, a tenant's rows, what they are, and the column that a request names one by."""
+
+
+def register() -> None:
+    register_flow(Kind.ERASE, Flow(run=flow.run_erasure, asks_model=False))
+    chores.append(apply_policies)
 
 
 def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:

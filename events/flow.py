@@ -4,7 +4,6 @@ A conversation whose event failed waits for its own time, the others go on. When
 row fail the receiver is away: then the job waits, longer each time, as all jobs do.
 """
 
-import time
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
@@ -18,9 +17,8 @@ from events.models import Event, EventType, Notification, Webhook
 from events.outbox import NewEvent, announce
 from jobs import claims, spending
 from jobs.claims import Claim, OutsideAway
-from jobs.enqueue import enqueue, wake
-from jobs.flows import Flow, deaths, register_chore
-from jobs.flows import register as register_flow
+from jobs.enqueue import enqueue
+from jobs.flows import Flow, chores, deaths, register_flow
 from jobs.models import Job, Kind, LLMCall
 from jobs.models import State as JobState
 from jobs.spending import BudgetSpent
@@ -49,16 +47,14 @@ def register() -> None:
     register_flow(Kind.DELIVER, Flow(run=deliver, asks_model=False))
     register_flow(Kind.MAIL, Flow(run=mail.send_mails, asks_model=False))
     deaths.append(announce_death)
-    for chore in (
+    chores.extend([
         queue_retries, announce_spent_budgets, announce_near_budgets, delete_old,
         notices.notify_people, mail.queue_mails,
-    ):  # fmt: skip
-        register_chore(chore)
+    ])  # fmt: skip
 
 
 def deliver(claim: Claim) -> None:
     """Deliver what is due for some seconds, then hand back; after failures raise ReceiverAway."""
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
     counts: Counter[str] = Counter()
     webhook = Webhook.objects.of(claim.tenant).filter(id=claim.scope, stopped_at=None).first()
     if webhook is not None:
@@ -75,9 +71,7 @@ def deliver(claim: Claim) -> None:
                 failed_in_a_row = 0 if outcome.is_delivered else failed_in_a_row + 1
                 if failed_in_a_row == IN_A_ROW:
                     raise ReceiverAway(str(webhook.id))
-                if time.monotonic() >= until:
-                    claims.hand_back(claim)
-                    wake(claim.job_id)
+                if claims.hand_back_if_late(claim):
                     return
     with claims.commit(claim, result=dict(counts)):
         pass
@@ -170,7 +164,7 @@ def announce_near_budgets(*, at_most: int) -> None:
 
 
 def announce_death(claim: Claim) -> None:
-    event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.job_id), "kind": claim.kind})
+    event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.id), "kind": claim.kind})
     announce([event], tenant=claim.tenant, scope=claim.tenant.id)
 
 

@@ -48,13 +48,8 @@ class WakeUpReader(pickle.Unpickler):
         return MAKEABLE[module, name]
 
 
-class WakeUpSerializer:
-    """Stands in for django-q2's own, which reads whatever it is given."""
-
-    @staticmethod
-    def dumps(wake_up: Any) -> bytes:
-        """Write a wake-up."""
-        return pickle.dumps(wake_up, protocol=pickle.HIGHEST_PROTOCOL)
+class WakeUpSerializer(signing.PickleSerializer):  # type: ignore[misc]
+    """Writes as django-q2's own, which reads whatever it is given."""
 
     @staticmethod
     def loads(written: bytes) -> Any:
