@@ -4,32 +4,18 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from episodic.erased_keys import remember_erased_keys
-from memoryproject.database.batches import in_batches, lock_rows
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
 
 
-def notes_of_conversation(
-    *, tenant: Tenant, conversation_id: uuid.UUID | None, at_most: int | None = None
-) -> list[uuid.UUID]:
-    """Return the ids of a conversation's notes, deleted ones too; of None those of no one."""
-    rows = Note.objects.of(tenant).filter(conversation=conversation_id)
-    return list(rows.order_by("id").values_list("id", flat=True)[:at_most])
-
-
-def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -> list[uuid.UUID]:
-    """Return the ids of the notes that are or once were about a user, deleted ones too."""
-    once = NoteVersion.objects.of(tenant).filter(user_id=user_id).values("note")
-    rows = Note.objects.of(tenant).filter(Q(user_id=user_id) | Q(id__in=once))
-    return list(rows.order_by("id").values_list("id", flat=True)[:at_most])
-
-
-def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-    """Keep others from changing notes until the transaction ends; return those still there."""
-    return lock_rows(Note.objects.of(tenant), note_ids)
+def notes_about(tenant: Tenant, user_ids: Sequence[str]) -> QuerySet[Note]:
+    """Return the notes that are or once were about one of the users, deleted ones too."""
+    once = NoteVersion.objects.of(tenant).filter(user_id__in=user_ids).values("note")
+    return Note.objects.of(tenant).filter(Q(user_id__in=user_ids) | Q(id__in=once))
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:

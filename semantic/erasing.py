@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, F, OuterRef, Q
 
 from episodic.models import Conversation
-from memoryproject.database.batches import delete_rows, in_batches, lock_rows
+from memoryproject.database.batches import delete_rows, in_batches
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Change, Changeset, Evidence, Fact, Suggestion, Triage
@@ -74,11 +74,6 @@ def _replacements_of(tenant: Tenant, fact_ids: set[uuid.UUID]) -> set[uuid.UUID]
         action=Change.Action.UPDATE, other_memory_id__in=fact_ids
     )
     return {fact_id for fact_id in steps.values_list("memory_id", flat=True) if fact_id is not None}
-
-
-def lock_facts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> None:
-    """Keep others from changing these facts until the transaction ends."""
-    lock_rows(Fact.objects.of(tenant), fact_ids)
 
 
 def note_erased(
