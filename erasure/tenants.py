@@ -71,7 +71,8 @@ def erase_part(erasure: Erasure) -> acts.Done | None:
     if counts := other_rows.erase_of_tenant(tenant):
         return acts.Done(counts)
     for table in _list_tables():
-        if erased := delete_some(table.objects.of(tenant).exclude(id__in=[erasure.job_id])):
+        rows = table.objects.of(tenant).exclude(id__in=[erasure.job_id])
+        if erased := delete_some(rows.order_by("id")):
             return acts.Done(_count(table, erased))
     return None
 

@@ -7,6 +7,7 @@ row fail the receiver is away: then the job waits, longer each time, as all jobs
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef
@@ -23,6 +24,7 @@ from jobs.models import Job, Kind, LLMCall
 from jobs.models import State as JobState
 from jobs.spending import BudgetSpent
 from jobs.tasks import backoff
+from memoryproject.database.batches import delete_some
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
 
@@ -127,16 +129,17 @@ def announce_spent_budgets(*, at_most: int) -> None:
     """Tell each webhook once a day (UTC) that its tenant's work waits for money."""
     parked = Job.across_tenants.filter(state=JobState.READY, error_class=BudgetSpent.__name__)
     whose = list(parked.order_by().values_list("tenant", flat=True).distinct())
-    told = Event.across_tenants.filter(
-        tenant=OuterRef("tenant"),
-        webhook=OuterRef("pk"),
-        type=EventType.BUDGET_SPENT,
-        created_at__gte=TruncDay(Now()),
-    )
-    rows = Webhook.across_tenants.filter(~Exists(told), tenant__in=whose, stopped_at=None)
+    told = _told_today(EventType.BUDGET_SPENT, tenant=OuterRef("tenant"), webhook=OuterRef("pk"))
+    rows = Webhook.across_tenants.filter(~told, tenant__in=whose, stopped_at=None)
     for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
         event = NewEvent(EventType.BUDGET_SPENT, {"day": f"{read_database_clock():%Y-%m-%d}"})
         announce([event], tenant=webhook.tenant, scope=webhook.tenant_id, webhooks=[webhook])
+
+
+def _told_today(type: EventType, **whose: Any) -> Exists:
+    """Return the condition that an event says so already since midnight (UTC)."""
+    rows = Event.across_tenants.filter(type=type, created_at__gte=TruncDay(Now()), **whose)
+    return Exists(rows)
 
 
 def announce_near_budgets(*, at_most: int) -> None:
@@ -147,11 +150,8 @@ def announce_near_budgets(*, at_most: int) -> None:
     if settings.LLM == "offline":
         return
     calls = LLMCall.across_tenants.filter(tenant=OuterRef("pk"), created_at__gt=Now() - RECENT)
-    told = Event.across_tenants.filter(
-        tenant=OuterRef("pk"), webhook=None, type=EventType.BUDGET_NEAR,
-        created_at__gte=TruncDay(Now()),
-    )  # fmt: skip
-    tenants = Tenant.objects.filter(Exists(calls), ~Exists(told))
+    told = _told_today(EventType.BUDGET_NEAR, tenant=OuterRef("pk"), webhook=None)
+    tenants = Tenant.objects.filter(Exists(calls), ~told)
     if settings.DAILY_BUDGET is None:
         tenants = tenants.filter(settings__has_key=spending.SETTING)
     now = read_database_clock()
@@ -174,8 +174,6 @@ def delete_old(*, at_most: int) -> None:
     Uses index: events_event_over, events_notification_by_time.
     """
     over = Event.across_tenants.exclude(state=State.PENDING)
-    old = over.filter(created_at__lt=Now() - KEPT).order_by("created_at")
-    Event.across_tenants.filter(id__in=list(old.values_list("id", flat=True)[:at_most])).delete()
-    read = Notification.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at")
-    ids = list(read.values_list("id", flat=True)[:at_most])
-    Notification.across_tenants.filter(id__in=ids).delete()
+    for rows in (over, Notification.across_tenants.all()):
+        old = rows.filter(created_at__lt=Now() - KEPT)
+        delete_some(old.order_by("created_at"), at_most=at_most)
