@@ -76,8 +76,8 @@ class OverQuota(TooLarge):
 class NotNow(Problem):
     """What cannot be done at the moment; the same request may succeed later."""
 
-    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: int = 5, **options: Any) -> None:
+        super().__init__(message, **options)
         self.retry_after_s = retry_after_s
 
 

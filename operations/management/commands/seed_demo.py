@@ -13,9 +13,7 @@ from django.utils import timezone
 from episodic import services as episodic
 from episodic.loading import post_conversations, read_conversations
 from episodic.models import Conversation
-from jobs.models import Job
-from jobs.tasks import run_job
-from jobs.turns import is_due
+from jobs.draining import drain_jobs
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
 
@@ -73,7 +71,4 @@ def seed_conversation(tenant: Tenant) -> None:
     post_conversations(read_conversations(DEMO), tenant=tenant)
     for conversation in Conversation.objects.of(tenant):
         episodic.request_flush(conversation=conversation)
-    due = Job.objects.of(tenant).filter(is_due())
-    while ids := list(due.values_list("id", flat=True)):
-        for job_id in ids:
-            run_job(str(job_id))
+    drain_jobs()
