@@ -55,7 +55,7 @@ def segment_window(
     limit = window.size_limit(doubled=grown)
     size = batch_size(limit, attempts=claim.attempts)
     due = everything or size < limit or queries.is_window_due(conversation)
-    messages = queries.window_messages(conversation=conversation, at_most=size or 1) if due else []
+    messages = list(queries.window_messages(conversation)[: size or 1]) if due else []
     if not messages and not finish:
         return False
     if messages and not size:
@@ -194,7 +194,7 @@ def _check_snapshot(
     locked: Conversation, *, read: Conversation, messages: Sequence[Message]
 ) -> None:
     """Raise SnapshotMoved unless the messages read still open the window, in order."""
-    now_there = queries.window_messages(conversation=locked, at_most=len(messages))
+    now_there = queries.window_messages(locked)[: len(messages)]
     same = [row.id for row in now_there] == [row.id for row in messages]
     if locked.version != read.version or not same:
         raise SnapshotMoved(str(locked.id))

@@ -46,7 +46,7 @@ def find_recent(
         )
     if min_seq <= progress.indexed_through_seq:
         return None
-    newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    newest = episodic_queries.window_messages(conversation).reverse()[:READ_AT_MOST]
     window = map(_to_values, newest)
     query_words = _words(query)
 
