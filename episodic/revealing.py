@@ -38,12 +38,10 @@ class Reader:
 
     @cached_property
     def reads_all(self) -> bool:
-        """Whether nothing is masked."""
         return self._person.has_perm(READ)
 
     @cached_property
     def may_reveal(self) -> bool:
-        """Whether the person may have a conversation shown."""
         return self._person.has_perm(REVEAL)
 
     @cached_property

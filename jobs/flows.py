@@ -53,5 +53,4 @@ def register_flow(kind: Kind, flow: Flow) -> None:
 
 
 def get_flow(kind: str) -> Flow:
-    """Return how jobs of a kind run."""
     return _flows[Kind(kind)]

@@ -1,6 +1,5 @@
 """A first tenant, key, login and conversation, so that there is something to look at."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -58,9 +57,8 @@ def find_or_create_password() -> str | None:
 
 def write_private(file: Path, text: str) -> None:
     """Write a file that only this user can read."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-        opened.write(text)
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
 
 
 def has_conversations() -> bool:
