@@ -57,11 +57,8 @@ def find_cost(model: str, input_tokens: int, output_tokens: int) -> Decimal | No
 
 def find_budget(tenant: Tenant) -> Decimal | None:
     """Return what a tenant may spend in a day, or None where there is no limit."""
-    if SETTING not in tenant.settings:
-        budget: Decimal | None = settings.DAILY_BUDGET
-        return budget
-    own = tenant.settings[SETTING]
-    return None if own is None else Decimal(own)
+    budget = tenant.settings.get(SETTING, settings.DAILY_BUDGET)
+    return None if budget is None else Decimal(budget)
 
 
 def open_call(call: LLMCall) -> None:
