@@ -10,11 +10,10 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 
 from episodic import services
-from episodic.erased_keys import remember_erased_keys
+from episodic.erased_keys import forget_keys
 from episodic.models import Conversation, Episode, Message, Withholding
 from episodic.queries import database_now
 from episodic.withholding import ERASED, recount
-from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 
 OWNERS = ["user_id", "agent_id"]
@@ -59,7 +58,8 @@ def erase_messages(conversation: Conversation) -> int:
 
 def _delete(conversation: Conversation, messages: QuerySet[Message]) -> int:
     """Delete messages, and what only they say of who spoke and under which keys."""
-    _forget_keys(conversation, messages)
+    mine, home = Message.objects.within(conversation), conversation.id
+    forget_keys(messages, among=mine, tenant=conversation.tenant, place=home)
     names = messages.exclude(name="").values_list("name", flat=True)
     withheld = messages.exclude(withheld_by=None).values_list("withheld_by_id", flat=True)
     sources = set(names.distinct()), set(withheld.distinct())
@@ -81,20 +81,6 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
         named_rows.exclude(speaker__in=speakers_left).update(
             speaker="", reason=ERASED, done_at=Coalesce(F("done_at"), database_now())
         )
-
-
-def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> None:
-    """Remember the keys under which messages were posted; the rest of their batches lose them.
-
-    A batch's other messages know a hash of the whole request: with it one could try out
-    what the erased one said.
-    """
-    posted = messages.filter(client_key__isnull=False)
-    keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
-    remember_erased_keys(tenant=conversation.tenant, place=conversation.id, keys=keys)
-    mine = Message.objects.within(conversation)
-    for some in in_batches(sorted(keys)):
-        mine.filter(client_key__in=some).update(client_key=None, body_sha256="")
 
 
 def settle(conversation: Conversation) -> None:

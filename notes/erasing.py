@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
-from episodic.erased_keys import remember_erased_keys
+from episodic.erased_keys import forget_keys
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
@@ -32,12 +32,7 @@ def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str
     counts: Counter[str] = Counter()
     for ids in in_batches(note_ids):
         rows = Note.objects.of(tenant).filter(id__in=ids)
-        posted = rows.filter(client_key__isnull=False)
-        keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
-        remember_erased_keys(tenant=tenant, place=tenant.id, keys=keys)
-        # The rest of a batch knows a hash of the whole request.
-        batches = Note.objects.of(tenant).filter(client_key__in=keys)
-        batches.update(client_key=None, body_sha256="")
+        forget_keys(rows, among=Note.objects.of(tenant), tenant=tenant, place=tenant.id)
         counts["note_versions"] += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
         counts["notes"] += rows.delete()[0]
     return counts
