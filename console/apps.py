@@ -9,5 +9,6 @@ class ConsoleConfig(AppConfig):
 
     def ready(self) -> None:
         """Let an erasure delete the console's own rows, and time delete the read log."""
-        import_module("jobs.flows").register_chore(import_module("console.page_reads").delete_old)
-        import_module("erasure.other_rows").register(import_module("console.erasing.rows").ERASER)
+        import_module("jobs.flows").chores.append(import_module("console.page_reads").delete_old)
+        erasers = import_module("erasure.other_rows").erasers
+        erasers.append(import_module("console.erasing.rows").ERASER)

@@ -3,15 +3,14 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db import models
 from django.db.models import Case, F, Q, QuerySet, Value, When
-from django.db.models.functions import Cast, Concat, Length
+from django.db.models.functions import Length
 from django.http import HttpRequest
 
 from episodic import queries
 from episodic.models import Conversation, Episode, Message, Withholding
 from episodic.naming import render_name, with_names
-from episodic.revealing import Reader
+from episodic.revealing import Reader, mask_of_length
 from indexing.models import UnitKind
 from indexing.word_search import WordSearch, WordSearchAdmin
 from jobs.models import Job
@@ -80,19 +79,14 @@ class MessageAdmin(WordSearchAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         reader = Reader(request.user)
-        masked = Concat(
-            Value("•••••• ("),
-            Cast(Length("content"), models.TextField()),
-            Value(" characters)"),
-            output_field=models.TextField(),
-        )
         rows: QuerySet[Message] = super().get_queryset(request)
         if reader.reads_all:
             return rows.annotate(shown=F("content"), shown_metadata=F("metadata"))
         revealed = Q(conversation__in=reader.revealed)
         return rows.annotate(
-            shown=Case(When(revealed, then=F("content")), default=masked),
-            shown_metadata=Case(When(revealed, then=F("metadata")), default=None),
+            shown=Case(When(revealed, then=F("content"))),
+            length=Length("content"),
+            shown_metadata=Case(When(revealed, then=F("metadata"))),
         )
 
     def keep_matches(
@@ -111,9 +105,13 @@ class MessageAdmin(WordSearchAdmin):
         found = rows.filter(id__in=[*ids, *window_ids])
         return found if reader.reads_all else found.filter(conversation__in=reader.revealed)
 
-    said = values.column("content", lambda message: values.short(message.shown))
-    said_in_full = values.column("content", lambda message: values.keep_lines(message.shown))
+    said = values.column("content", lambda message: values.short(show_content(message)))
+    said_in_full = values.column("content", lambda row: values.keep_lines(show_content(row)))
     attached = values.column("metadata", lambda message: values.pretty_json(message.shown_metadata))
+
+
+def show_content(message: Any) -> str:
+    return mask_of_length(message.length) if message.shown is None else str(message.shown)
 
 
 @admin.register(Withholding)

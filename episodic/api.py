@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from episodic import queries, services
 from episodic.models import Message, Role
-from episodic.services import IdempotencyKey, NewMessage
+from episodic.services import IdempotencyKey
 from memoryproject.edge import fields
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.edge.schema import Error, View, describe
@@ -50,9 +50,9 @@ class MessageInput(fields.Strict):
     metadata = fields.MetadataField(required=False)
 
 
-def make_message(checked: dict[str, Any], *, now: datetime) -> NewMessage:
+def make_message(checked: dict[str, Any], *, now: datetime) -> Message:
     """Return a message to store; one that bears no time is said now."""
-    return NewMessage(**{"occurred_at": checked.pop("timestamp", now), **checked})
+    return Message(**{"occurred_at": checked.pop("timestamp", now), **checked})
 
 
 class AddInput(fields.Strict):

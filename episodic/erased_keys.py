@@ -1,21 +1,31 @@
 """Remembers idempotency keys whose requests were erased, and refuses a late retry."""
 
 import uuid
-from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import QuerySet
 
 from episodic.models import ErasedKey
+from memoryproject.database.batches import in_batches
 from memoryproject.edge.errors import Gone
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.secret_form import hash_secret
 
 
-def remember_erased_keys(*, tenant: Tenant, place: uuid.UUID, keys: Iterable[str]) -> None:
-    """Note that what was posted under these keys was erased, in the caller's transaction.
+def forget_keys(
+    erased: QuerySet[Any], *, among: QuerySet[Any], tenant: Tenant, place: uuid.UUID
+) -> None:
+    """Remember the keys of rows that go, and take them off the rest of their batches, `among` all.
 
+    That knows a hash of the whole request: with it one could try out what an erased row said.
     `place` is what a key is unique in: the row of a conversation, or the tenant for notes.
     """
-    rows = [ErasedKey(tenant=tenant, digest=_digest(place, key)) for key in sorted(set(keys))]
+    posted = erased.filter(client_key__isnull=False).values_list("client_key", flat=True)
+    keys = sorted(set(posted))
+    rows = [ErasedKey(tenant=tenant, digest=_digest(place, key)) for key in keys]
     ErasedKey.objects.bulk_create(rows, ignore_conflicts=True)
+    for some in in_batches(keys):
+        among.filter(client_key__in=some).update(client_key=None, body_sha256="")
 
 
 def refuse_erased_key(*, tenant: Tenant, place: uuid.UUID, key: str) -> None:

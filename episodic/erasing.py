@@ -1,4 +1,4 @@
-"""Erases messages, episodes and reviews. Nothing else in the product deletes them.
+"""Erases messages, and what of a conversation is known by them.
 
 Everything here runs inside the transaction of one erasure, under the conversation's lock.
 """
@@ -10,25 +10,14 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 
 from episodic import services
-from episodic.erased_keys import remember_erased_keys
-from episodic.models import Conversation, Episode, Message, Review, Withholding
+from episodic.erased_keys import forget_keys
+from episodic.models import Conversation, Episode, Message, Withholding
 from episodic.queries import database_now
 from episodic.withholding import ERASED, recount
-from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 
 OWNERS = ["user_id", "agent_id"]
 """The columns of a conversation that say whose it is."""
-
-
-def find_message(*, tenant: Tenant, message_id: uuid.UUID) -> Message | None:
-    """Return the tenant's message of that id as it is now; None where there is none."""
-    return Message.objects.of(tenant).filter(id=message_id).first()
-
-
-def lock_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> None:
-    """Keep others from rating these episodes, or from resting anything else on them."""
-    lock_rows(Episode.objects.of(tenant), episode_ids)
 
 
 def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> list[uuid.UUID]:
@@ -41,11 +30,6 @@ def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> l
     if seq is not None:
         rows = rows.filter(first_seq__lte=seq, last_seq__gte=seq)
     return list(rows.order_by("id").values_list("id", flat=True))
-
-
-def erase_reviews(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
-    """Delete how these episodes were rated; return how many ratings there were."""
-    return delete_rows(Review.objects.of(tenant), "episode__in", episode_ids)
 
 
 def erase_message(
@@ -61,15 +45,21 @@ def erase_message(
 
 
 def erase_messages(conversation: Conversation) -> int:
-    """Delete every message of a conversation, and whose it is; return how many there were."""
+    """Delete every message of a conversation, and whose it is; return how many there were.
+
+    Of what was withheld in it names and reasons go; who did it stays.
+    """
     conversation.window_doubled = False
     conversation.user_id = conversation.agent_id = ""
-    return _delete(conversation, Message.objects.within(conversation))
+    erased = _delete(conversation, Message.objects.within(conversation))
+    Withholding.objects.within(conversation).update(speaker="", reason=ERASED)
+    return erased
 
 
 def _delete(conversation: Conversation, messages: QuerySet[Message]) -> int:
     """Delete messages, and what only they say of who spoke and under which keys."""
-    _forget_keys(conversation, messages)
+    mine, home = Message.objects.within(conversation), conversation.id
+    forget_keys(messages, among=mine, tenant=conversation.tenant, place=home)
     names = messages.exclude(name="").values_list("name", flat=True)
     withheld = messages.exclude(withheld_by=None).values_list("withheld_by_id", flat=True)
     sources = set(names.distinct()), set(withheld.distinct())
@@ -93,43 +83,7 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
         )
 
 
-def _forget_keys(conversation: Conversation, messages: QuerySet[Message]) -> None:
-    """Remember the keys under which messages were posted; the rest of their batches lose them.
-
-    A batch's other messages know a hash of the whole request: with it one could try out
-    what the erased one said.
-    """
-    posted = messages.filter(client_key__isnull=False)
-    keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
-    remember_erased_keys(tenant=conversation.tenant, place=conversation.id, keys=keys)
-    mine = Message.objects.within(conversation)
-    for some in in_batches(sorted(keys)):
-        mine.filter(client_key__in=some).update(client_key=None, body_sha256="")
-
-
-def erase_episodes(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
-    """Delete episodes that hold no message any more; return how many there were."""
-    return delete_rows(Episode.objects.of(tenant), "id__in", episode_ids)
-
-
 def settle(conversation: Conversation) -> None:
     """Store what erasing has changed of the conversation, and abort the runs in flight."""
     recount(conversation, changed=["erased_count", "window_doubled", *OWNERS])
     services.request_segmentation_if_due(conversation)
-
-
-def forget_speakers(conversation: Conversation) -> None:
-    """Take names and reasons out of what was withheld in a conversation; who did it stays."""
-    rows = Withholding.objects.within(conversation)
-    rows.update(speaker="", reason=ERASED)
-
-
-def next_conversation(tenant: Tenant) -> uuid.UUID | None:
-    """Return a conversation that the tenant still has, or None."""
-    return Conversation.objects.of(tenant).order_by("id").values_list("id", flat=True).first()
-
-
-def erase_conversation_row(conversation: Conversation) -> None:
-    """Delete a conversation of which nothing is left but what was withheld, and that."""
-    Withholding.objects.within(conversation).delete()
-    Conversation.objects.of(conversation.tenant).filter(id=conversation.id).delete()

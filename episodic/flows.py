@@ -9,8 +9,7 @@ from indexing.model_change import answering
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.enqueue import enqueue
-from jobs.flows import Flow, register_chore
-from jobs.flows import register as register_flow
+from jobs.flows import Flow, chores, register_flow
 from jobs.models import Kind
 
 
@@ -24,7 +23,7 @@ def register(*, take_reviews: TakeReviews) -> None:
             waits_for=(Kind.FLUSH,),
         ),
     )
-    register_chore(queue_due_windows)
+    chores.append(queue_due_windows)
 
 
 def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:

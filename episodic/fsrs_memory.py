@@ -61,8 +61,7 @@ def reviewed_state(
         last_review=last_reviewed_at,
         due=last_reviewed_at,
     )
-    state_after = _rate(card, rating, at)
-    return MemoryState(state_after.stability, state_after.difficulty)
+    return _rate(card, rating, at)
 
 
 def _rate(card: fsrs.Card, rating: Rating, at: datetime) -> MemoryState:

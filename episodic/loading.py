@@ -15,14 +15,16 @@ from rest_framework.exceptions import ValidationError
 
 from episodic import services
 from episodic.api import MessageInput, make_message
-from episodic.models import Role
-from episodic.services import IdempotencyKey, NewMessage
+from episodic.models import Message, Role
+from episodic.services import IdempotencyKey
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
 BATCH = 20
 """Messages a request: windows then close while the load is still going on."""
+Named = tuple[str, tuple[Message, ...]]
+"""A conversation's name, and its messages."""
 Turns = list[dict[str, Any]]
 TURN_LENGTH = timedelta(seconds=40)
 """LoCoMo dates sessions, not turns."""
@@ -39,7 +41,7 @@ class LoadedConversation:
 
     name: str
     external_id: uuid.UUID
-    messages: tuple[NewMessage, ...]
+    messages: tuple[Message, ...]
 
 
 def read_conversations(path: Path) -> list[LoadedConversation]:
@@ -52,9 +54,9 @@ def read_conversations(path: Path) -> list[LoadedConversation]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableFile(f"{path} cannot be read as UTF-8 text.") from error
-    if text.lstrip().startswith("["):
-        return [_from_locomo(sample) for sample in _parse(text, where=str(path))]
-    return list(_from_lines(text, path))
+    is_locomo = text.lstrip().startswith("[")
+    rows = _from_locomo(text, path) if is_locomo else _from_lines(text, path)
+    return [LoadedConversation(name, to_uuid(name), messages) for name, messages in rows]
 
 
 def _parse(text: str, *, where: str) -> Any:
@@ -64,21 +66,19 @@ def _parse(text: str, *, where: str) -> Any:
         raise UnreadableFile(f"{where} is not valid JSON.") from error
 
 
-def _from_lines(text: str, path: Path) -> Iterator[LoadedConversation]:
+def _from_lines(text: str, path: Path) -> Iterator[Named]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
         row = _parse(line, where=where)
         try:
-            messages = tuple(_to_message(message) for message in row["messages"])
-            name = str(row["id"])
+            yield str(row["id"]), tuple(_to_message(message) for message in row["messages"])
         except (KeyError, TypeError, ValueError, ValidationError) as error:
             raise UnreadableFile(
                 f'{where} must be {{"id", "messages": [{{"role", "content", …}}]}} with known '
                 "roles, no empty content, and times with an offset."
             ) from error
-        yield LoadedConversation(name=name, external_id=to_uuid(name), messages=messages)
 
 
 def to_uuid(name: str) -> uuid.UUID:
@@ -89,20 +89,19 @@ def to_uuid(name: str) -> uuid.UUID:
         return uuid.uuid5(NAMESPACE, name)
 
 
-def _to_message(row: dict[str, Any]) -> NewMessage:
+def _to_message(row: dict[str, Any]) -> Message:
     """Return a message of a file, checked as the API checks one; other fields are passed over."""
     form = MessageInput()
     known = {name: value for name, value in dict(row).items() if name in form.fields}
     return make_message(form.run_validation(known), now=timezone.now())
 
 
-def _from_locomo(sample: dict[str, Any]) -> LoadedConversation:
-    try:
-        name = str(sample["sample_id"])
-        messages = tuple(_locomo_messages(sample["conversation"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise UnreadableFile("A JSON array must hold LoCoMo's samples.") from error
-    return LoadedConversation(name=name, external_id=to_uuid(name), messages=messages)
+def _from_locomo(text: str, path: Path) -> Iterator[Named]:
+    for sample in _parse(text, where=str(path)):
+        try:
+            yield str(sample["sample_id"]), tuple(_locomo_messages(sample["conversation"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableFile("A JSON array must hold LoCoMo's samples.") from error
 
 
 def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, Turns]]:
@@ -113,12 +112,12 @@ def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, Tu
         yield start.replace(tzinfo=UTC), conversation[f"session_{number}"]
 
 
-def _locomo_messages(conversation: dict[str, Any]) -> Iterator[NewMessage]:
+def _locomo_messages(conversation: dict[str, Any]) -> Iterator[Message]:
     for start, turns in locomo_sessions(conversation):
         for number, turn in enumerate(turns):
             caption = turn.get("blip_caption")
             shared = f" [shared a photo: {caption}]" if caption else ""
-            yield NewMessage(
+            yield Message(
                 role=Role.USER,
                 content=(turn["text"] + shared).strip() or "…",
                 occurred_at=start + number * TURN_LENGTH,
@@ -151,6 +150,6 @@ def post_conversations(
             report(len(batch))
 
 
-def _digest(batch: Sequence[NewMessage]) -> str:
+def _digest(batch: Sequence[Message]) -> str:
     body = [[message.role, message.name, message.content, message.metadata] for message in batch]
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

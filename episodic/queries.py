@@ -31,6 +31,8 @@ FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
 """Likewise, of `conversations_with_due_windows` for one, with each message."""
+FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
+"""Episodes that no facts were drawn from; one whose consolidation failed waits for a retry."""
 WAITING_READ_AT_MOST = 5_000
 """Newest messages in no episode yet that a search reads through: they have no index."""
 
@@ -68,24 +70,12 @@ def lock_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> Conversatio
     return Conversation.objects.of(tenant).select_for_update().get(id=conversation_id)
 
 
-def window_messages(*, conversation: Conversation, at_most: int | None = None) -> list[Message]:
+def window_messages(conversation: Conversation) -> QuerySet[Message]:
     """Return the messages in no episode yet, oldest first.
 
     Uses index: episodic_message_window.
     """
-    return list(_window_of(conversation).order_by("seq")[:at_most])
-
-
-def newest_of_window(*, conversation: Conversation, at_most: int) -> list[Message]:
-    """Return the last messages in no episode yet, newest first.
-
-    Uses index: episodic_message_window.
-    """
-    return list(_window_of(conversation).order_by("-seq")[:at_most])
-
-
-def _window_of(conversation: Conversation) -> QuerySet[Message]:
-    return Message.objects.within(conversation).filter(IN_WINDOW)
+    return Message.objects.within(conversation).filter(IN_WINDOW).order_by("seq")
 
 
 def messages_between(
@@ -138,12 +128,9 @@ def to_lines(messages: Iterable[Message]) -> list[Line]:
 def fresh_episodes(*, conversation: Conversation, at_most: int | None = None) -> list[Episode]:
     """Return the episodes that no facts were drawn from yet, oldest first.
 
-    Those whose consolidation failed wait for a retry and are left out.
     Uses index: episodic_episode_fresh.
     """
-    fresh = Episode.objects.within(conversation).filter(
-        consolidated_at=None, consolidation_failed_at=None
-    )
+    fresh = Episode.objects.within(conversation).filter(FRESH)
     return list(fresh.order_by("first_seq")[:at_most])
 
 
@@ -189,8 +176,8 @@ def measure_progress(conversation: Conversation | None) -> Progress:
     last, pending = conversation.next_seq - 1, conversation.pending_count
     through = last - pending
     if pending and (conversation.erased_count or conversation.withheld_count):
-        first = window_messages(conversation=conversation, at_most=1)
-        through = first[0].seq - 1 if first else last
+        first = window_messages(conversation).first()
+        through = first.seq - 1 if first else last
     kept = last - conversation.erased_count
     return Progress(messages=kept, pending=pending, indexed_through_seq=through, last_seq=last)
 
@@ -230,9 +217,7 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
     For the reconciler: leftovers below the threshold, and episodes whose job was lost.
     """
     stale = (
-        Episode.across_tenants.filter(
-            consolidated_at=None, consolidation_failed_at=None, created_at__lt=created_before
-        )
+        Episode.across_tenants.filter(FRESH, created_at__lt=created_before)
         .values("conversation_id")
         .annotate(oldest=Min("created_at"))
         .order_by("oldest", "conversation_id")[:at_most]
@@ -242,7 +227,7 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
 
 def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
     """Return the episodes that there were at a moment; none that was withheld since."""
-    rows = Episode.objects.within(conversation).filter(created_at__lte=known_at, withheld_by=None)
+    rows = episodes_of(conversation).filter(created_at__lte=known_at)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import cached_property
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -23,7 +23,7 @@ REVEALED_FOR = timedelta(hours=1)
 REASON_AT_MOST = 500
 READ, REVEAL = "episodic.read_content", "episodic.reveal_content"
 
-Person = AbstractBaseUser | AnonymousUser
+Person = User | AnonymousUser
 
 
 class Reader:
@@ -38,13 +38,11 @@ class Reader:
 
     @cached_property
     def reads_all(self) -> bool:
-        """Whether nothing is masked."""
-        return _has(self._person, READ)
+        return self._person.has_perm(READ)
 
     @cached_property
     def may_reveal(self) -> bool:
-        """Whether the person may have a conversation shown."""
-        return _has(self._person, REVEAL)
+        return self._person.has_perm(REVEAL)
 
     @cached_property
     def revealed(self) -> frozenset[uuid.UUID]:
@@ -81,7 +79,7 @@ def mask_of_length(characters: int) -> str:
 
 def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal:
     """Let a person read a conversation for an hour, and record it."""
-    if not _has(person, REVEAL):
+    if not person.has_perm(REVEAL):
         raise Problem("You may not have messages shown.")
     reason = reason.strip()
     if not reason or len(reason) > REASON_AT_MOST:
@@ -94,7 +92,3 @@ def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal
             reason=reason,
             until=queries.database_now() + REVEALED_FOR,
         )
-
-
-def _has(person: Person, permission: str) -> bool:
-    return isinstance(person, PermissionsMixin) and person.is_active and person.has_perm(permission)

@@ -55,7 +55,7 @@ def segment_window(
     limit = window.size_limit(doubled=grown)
     size = batch_size(limit, attempts=claim.attempts)
     due = everything or size < limit or queries.is_window_due(conversation)
-    messages = queries.window_messages(conversation=conversation, at_most=size or 1) if due else []
+    messages = list(queries.window_messages(conversation)[: size or 1]) if due else []
     if not messages and not finish:
         return False
     if messages and not size:
@@ -107,13 +107,13 @@ def _set_aside(message: Message, *, claim: Claim, conversation: Conversation, fi
         conversation, first_seq=message.seq - SET_ASIDE_AT_MOST, last_seq=message.seq - 1
     )
     if before.filter(quarantined_by__isnull=False).count() == SET_ASIDE_AT_MOST:
-        raise TooMuchPoison(str(claim.job_id))
+        raise TooMuchPoison(str(claim.id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         locked = queries.lock_conversation(claim.tenant, conversation.id)
-        services.quarantine_message(locked, message, job_id=claim.job_id)
+        services.quarantine_message(locked, message, job_id=claim.id)
         pass_point(Point.MESSAGE_SET_ASIDE)
         services.request_segmentation_if_due(locked)
-    logger.error("message %s set aside by job %s", message.id, claim.job_id)
+    logger.error("message %s set aside by job %s", message.id, claim.id)
 
 
 def plan_episodes(
@@ -194,7 +194,7 @@ def _check_snapshot(
     locked: Conversation, *, read: Conversation, messages: Sequence[Message]
 ) -> None:
     """Raise SnapshotMoved unless the messages read still open the window, in order."""
-    now_there = queries.window_messages(conversation=locked, at_most=len(messages))
+    now_there = queries.window_messages(locked)[: len(messages)]
     same = [row.id for row in now_there] == [row.id for row in messages]
     if locked.version != read.version or not same:
         raise SnapshotMoved(str(locked.id))

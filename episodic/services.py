@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -32,22 +32,6 @@ CONSOLIDATION_THRESHOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
-class NewMessage:
-    """A message as an agent posts it; `occurred_at` is aware."""
-
-    role: str
-    content: str
-    occurred_at: datetime
-    name: str = ""
-    metadata: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def byte_count(self) -> int:
-        """Return the size of what is counted to the tenant's quota."""
-        return len(self.content.encode()) + count_bytes(self.metadata)
-
-
-@dataclass(frozen=True, slots=True)
 class IdempotencyKey:
     """What a client names a request by, and the hash of what it asked."""
 
@@ -68,7 +52,7 @@ def add_messages(
     tenant: Tenant,
     posted_by: APIKey | None,
     external_id: uuid.UUID,
-    messages: Sequence[NewMessage],
+    messages: Sequence[Message],
     idempotency: IdempotencyKey | None = None,
     capped: bool = False,
     user_id: str = "",
@@ -76,6 +60,7 @@ def add_messages(
 ) -> Posted:
     """Store messages in order, all or nothing, and queue a segmentation if one is due.
 
+    Each has what the agent said of it: role, content, `occurred_at`, and maybe name and metadata.
     One transaction, no model call. The conversation is made if there is none; its row
     is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
     wait, or be stored, than the settings allow. `user_id` and `agent_id` name whose the
@@ -97,14 +82,19 @@ def add_messages(
                 return Posted(messages=earlier, replayed=True)
         if capped:
             check_room(conversation, count=len(messages))
-            more_bytes = sum(message.byte_count for message in messages)
+            more_bytes = sum(map(count_message_bytes, messages))
             check_quota(tenant, more_rows=len(messages), more_bytes=more_bytes)
         name_owner(conversation, user_id=user_id, agent_id=agent_id)
-        stored = _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
+        _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
         pass_point(Point.MESSAGES_INSERTED)
         request_segmentation_if_due(conversation)
     pass_point(Point.MESSAGES_STORED)
-    return Posted(messages=stored, replayed=False)
+    return Posted(messages=list(messages), replayed=False)
+
+
+def count_message_bytes(message: Message) -> int:
+    """Return the size of what is counted to the tenant's quota."""
+    return len(message.content.encode()) + count_bytes(message.metadata)
 
 
 def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID, user_id: str = "") -> Conversation:
@@ -158,35 +148,23 @@ def find_posted(rows: QuerySet[Any], idempotency: IdempotencyKey) -> list[Any]:
 
 def _insert(
     conversation: Conversation,
-    messages: Sequence[NewMessage],
+    messages: Sequence[Message],
     *,
     posted_by: APIKey | None,
     idempotency: IdempotencyKey | None,
-) -> list[Message]:
-    rows = [
-        Message(
-            tenant=conversation.tenant,
-            conversation=conversation,
-            seq=conversation.next_seq + index,
-            role=message.role,
-            name=message.name,
-            content=message.content,
-            metadata=message.metadata,
-            token_sizes=measure(clean(message.content)),
-            occurred_at=message.occurred_at,
-            posted_by=posted_by,
-            client_key=idempotency.key if idempotency else None,
-            client_index=index,
-            body_sha256=idempotency.body_sha256 if idempotency else "",
-            pending_after=conversation.pending_count + index + 1,
-        )
-        for index, message in enumerate(messages)
-    ]
-    Message.objects.bulk_create(rows)
-    conversation.next_seq += len(rows)
-    conversation.pending_count += len(rows)
+) -> None:
+    for index, message in enumerate(messages):
+        message.tenant, message.conversation = conversation.tenant, conversation
+        message.seq = conversation.next_seq + index
+        message.token_sizes = measure(clean(message.content))
+        message.posted_by, message.client_index = posted_by, index
+        if idempotency is not None:
+            message.client_key, message.body_sha256 = idempotency.key, idempotency.body_sha256
+        message.pending_after = conversation.pending_count + index + 1
+    Message.objects.bulk_create(messages)
+    conversation.next_seq += len(messages)
+    conversation.pending_count += len(messages)
     conversation.save(update_fields=["next_seq", "pending_count"])
-    return rows
 
 
 def request_segmentation_if_due(conversation: Conversation) -> None:
@@ -254,9 +232,7 @@ def mark_consolidated(tenant: Tenant, episodes: Iterable[Episode], *, now: datet
 
 def mark_consolidation_failed(tenant: Tenant, conversation_id: uuid.UUID, **of: uuid.UUID) -> None:
     """Set fresh episodes of a conversation aside, or one by `id`; a retry takes them up again."""
-    fresh = Episode.objects.of(tenant).filter(
-        conversation=conversation_id, consolidated_at=None, consolidation_failed_at=None, **of
-    )
+    fresh = Episode.objects.of(tenant).filter(queries.FRESH, conversation=conversation_id, **of)
     fresh.update(consolidation_failed_at=Now())
 
 

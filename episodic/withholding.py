@@ -96,7 +96,7 @@ def withhold(
 ) -> int:
     """Take messages out of window and episodes; return how many others go back to the window."""
     tenant = conversation.tenant
-    mine = Message.objects.of(tenant).filter(conversation=conversation)
+    mine = Message.objects.within(conversation)
     mine.filter(id__in=message_ids).update(
         withheld_by=withholding, episode=None, quarantined_by=None
     )
@@ -146,8 +146,7 @@ def recount(conversation: Conversation, *, changed: Sequence[str] = ()) -> None:
 
     What the next segmentation is told of the last episode is that of one still there.
     """
-    there = Episode.objects.within(conversation).filter(withheld_by=None)
-    last = there.order_by("-last_seq").first()
+    last = queries.episodes_of(conversation).order_by("-last_seq").first()
     mine = Message.objects.within(conversation)
     conversation.previous_summary = last.summary if last else ""
     conversation.pending_count = mine.filter(queries.IN_WINDOW).count()

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from episodic import erasing as episodic
 from episodic import queries as episodic_queries
-from episodic.models import Conversation, Message
+from episodic.models import Conversation, Episode, Message, Review
 from episodic.services import request_consolidation
 from episodic.withholding import draw_anew
 from erasure import other_rows
@@ -24,8 +25,10 @@ from indexing.services import tell_mirror
 from jobs import erasing as jobs
 from jobs.enqueue import enqueue
 from jobs.models import Kind
+from memoryproject.database.batches import delete_rows, lock_rows
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
+from notes.models import Note
 from retrieval import erasure as retrieval
 from semantic import erasing as semantic
 from semantic.correction_marks import erase_marks
@@ -50,45 +53,21 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     are drawn anew. What was deleted already leaves nothing to do.
     """
     done = Done()
-    peeked = episodic.find_message(tenant=tenant, message_id=message_id)
+    rows = Message.objects.of(tenant).filter(id=message_id)
+    peeked = rows.first()
     if peeked is None:
         return done
-    conversation = episodic_queries.lock_conversation(
-        tenant=tenant, conversation_id=peeked.conversation_id
-    )
-    message = episodic.find_message(tenant=tenant, message_id=message_id)
+    conversation = episodic_queries.lock_conversation(tenant, peeked.conversation_id)
+    message = rows.first()
     if message is None:
         return done
-    was_settled = conversation.pending_count == 0
     done.counts["messages"] += 1
-    done.counts["receipts"] += retrieval.erase_receipts_beside(
-        tenant=tenant, conversation_id=conversation.id, seq=message.seq, content=message.content
-    )
-    done.counts["memory_tests"] += retrieval.erase_tests(
-        tenant=tenant, conversation_id=conversation.id, content=message.content
-    )
+    done.counts["receipts"] += retrieval.erase_receipts_beside(message)
+    done.counts["memory_tests"] += retrieval.erase_tests(conversation, content=message.content)
     episodes = episodic.find_episode_ids(conversation, seq=message.seq)
-    episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
+    lock_rows(Episode.objects.of(tenant), episodes)
     tainted = semantic.lock_tainted(tenant=tenant, episode_ids=episodes)
-    facts = tainted.fact_ids
-    done.memory_ids = [*episodes, *facts]
-    _erase_what_rests_on(done, tenant, home=conversation)
-    # A context quotes the messages behind a fact, be it one that stays.
-    index.lock_memories(tenant=tenant, memory_ids=tainted.bereft)
-    done.counts["contexts"] += retrieval.erase_contexts_holding(
-        tenant=tenant, memory_ids=tainted.bereft
-    )
-    held_again = semantic.note_erased(conversation, fact_ids=facts, actor=actor)
-    semantic.forget_reasons(conversation=conversation, fact_ids=facts)
-    done.counts += semantic.erase_facts(tenant=tenant, fact_ids=facts, episode_ids=episodes)
-    episodic.erase_message(conversation, message, episode_ids=episodes)
-    done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
-    index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
-    index.forget_words(tenant=tenant, conversation_id=conversation.id)
-    erase_marks(tenant=tenant, ids=[message.id])
-    done.counts += other_rows.erase_mentions([message.id])
-    changed = [*held_again, *tainted.bereft]
-    _go_on(done, conversation, redrawn=tainted.redrawn, flush=was_settled, changed=changed)
+    _erase_tainted(done, conversation, tainted, actor=actor, message=message, episodes=episodes)
     return done
 
 
@@ -107,34 +86,48 @@ def erase_facts(conversation: Conversation, *, fact_ids: Ids, actor: str) -> Don
 
     Episodes that support them are drawn anew.
     """
-    tenant, done = conversation.tenant, Done()
-    tainted = semantic.lock_replacing(tenant=tenant, fact_ids=fact_ids)
-    done.memory_ids = tainted.fact_ids
-    _erase_what_rests_on(done, tenant, home=conversation)
-    restored = semantic.note_erased(conversation, fact_ids=tainted.fact_ids, actor=actor)
-    semantic.forget_reasons(conversation=conversation, fact_ids=tainted.fact_ids)
-    done.counts += semantic.erase_facts(tenant=tenant, fact_ids=tainted.fact_ids, episode_ids=[])
-    index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
-    index.forget_words(tenant=tenant, conversation_id=conversation.id)
-    _go_on(done, conversation, redrawn=tainted.redrawn, flush=False, changed=restored)
+    done = Done()
+    tainted = semantic.lock_replacing(tenant=conversation.tenant, fact_ids=fact_ids)
+    _erase_tainted(done, conversation, tainted, actor=actor)
     return done
 
 
-def _go_on(
-    done: Done, conversation: Conversation, *, redrawn: Ids, flush: bool, changed: Ids
+def _erase_tainted(
+    done: Done,
+    conversation: Conversation,
+    tainted: semantic.Tainted,
+    *,
+    actor: str,
+    message: Message | None = None,
+    episodes: Ids = (),
 ) -> None:
-    """Settle the conversation, and queue what brings back what was not erased of it.
-
-    `flush`: nothing had waited before.
-    """
-    tenant, scope = conversation.tenant, conversation.id
-    draw_anew(tenant=tenant, episode_ids=redrawn)
+    """Delete facts, or a message with the episodes and facts made of it; what is left goes on."""
+    tenant, scope, facts = conversation.tenant, conversation.id, tainted.fact_ids
+    was_settled = conversation.pending_count == 0
+    done.memory_ids = [*episodes, *facts]
+    _erase_what_rests_on(done, tenant, home=conversation)
+    # A context quotes the messages behind a fact, be it one that stays.
+    index.lock_memories(tenant=tenant, memory_ids=tainted.bereft)
+    done.counts["contexts"] += retrieval.erase_contexts_holding(
+        tenant=tenant, memory_ids=tainted.bereft
+    )
+    restored = semantic.note_erased(conversation, fact_ids=facts, actor=actor)
+    semantic.forget_reasons(conversation=conversation, fact_ids=facts)
+    done.counts += semantic.erase_facts(tenant=tenant, fact_ids=facts, episode_ids=episodes)
+    if message is not None:
+        episodic.erase_message(conversation, message, episode_ids=episodes)
+        done.counts["episodes"] += delete_rows(Episode.objects.of(tenant), "id__in", episodes)
+        erase_marks(tenant=tenant, ids=[message.id])
+        done.counts += other_rows.erase_mentions([message.id])
+    index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
+    index.forget_words(tenant=tenant, conversation_id=scope)
+    draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
     episodic.settle(conversation)
-    if flush and conversation.pending_count:
+    if message is not None and was_settled and conversation.pending_count:
         enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
-    elif redrawn:
+    elif tainted.redrawn:
         request_consolidation(conversation, force=True)
-    tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=changed)
+    tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=[*restored, *tainted.bereft])
     _erase_work(done, conversation)
 
 
@@ -146,35 +139,26 @@ def erase_conversation(
     `with_work` forgets what models answered about it, too; without, the caller does.
     """
     done = Done()
-    conversation = episodic_queries.lock_conversation(
-        tenant=tenant, conversation_id=conversation_id
-    )
-    note_ids = notes.lock_notes(
-        tenant=tenant,
-        note_ids=notes.notes_of_conversation(tenant=tenant, conversation_id=conversation.id),
-    )
+    conversation = episodic_queries.lock_conversation(tenant, conversation_id)
+    locked = Note.objects.within(conversation).select_for_update().order_by("id")
+    note_ids = list(locked.values_list("id", flat=True))
     episodes = episodic.find_episode_ids(conversation)
-    episodic.lock_episodes(tenant=tenant, episode_ids=episodes)
+    lock_rows(Episode.objects.of(tenant), episodes)
     facts = semantic.facts_of(conversation)
     done.memory_ids = [*episodes, *facts, *note_ids]
-    done.counts["receipts"] += retrieval.erase_receipts_of_conversation(
-        tenant=tenant, conversation_id=conversation.id
-    )
-    done.counts["memory_tests"] += retrieval.erase_tests(
-        tenant=tenant, conversation_id=conversation.id
-    )
+    done.counts["receipts"] += retrieval.erase_receipts_of(conversation)
+    done.counts["memory_tests"] += retrieval.erase_tests(conversation)
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     _erase_what_rests_on(done, tenant, home=conversation)
     semantic.forget_reasons(conversation=conversation)
     done.counts += semantic.erase_facts(tenant=tenant, fact_ids=facts, episode_ids=episodes)
     done.counts += notes.erase_notes(tenant=tenant, note_ids=note_ids)
     done.counts["messages"] += episodic.erase_messages(conversation)
-    done.counts["episodes"] += episodic.erase_episodes(tenant=tenant, episode_ids=episodes)
+    done.counts["episodes"] += delete_rows(Episode.objects.of(tenant), "id__in", episodes)
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     done.counts += other_rows.erase_of_conversation(conversation)
     done.counts += other_rows.erase_mentions([conversation.id, conversation.external_id])
-    episodic.forget_speakers(conversation)
     episodic.settle(conversation)
     if with_work:
         _erase_work(done, conversation)
@@ -184,8 +168,7 @@ def erase_conversation(
 def erase_notes(*, tenant: Tenant, note_ids: Ids) -> Done:
     """Delete notes with all that they were before, and what quotes them or leads to them."""
     done = Done()
-    there = notes.lock_notes(tenant=tenant, note_ids=note_ids)
-    done.memory_ids = list(there)
+    done.memory_ids = there = lock_rows(Note.objects.of(tenant), note_ids)
     homes = notes.homes_of(tenant=tenant, note_ids=there)
     _erase_what_rests_on(done, tenant, home=None)
     done.counts += notes.erase_notes(tenant=tenant, note_ids=there)
@@ -193,6 +176,12 @@ def erase_notes(*, tenant: Tenant, note_ids: Ids) -> Done:
         index.forget_words(tenant=tenant, conversation_id=home)
     index.erase_memories(tenant=tenant, memory_ids=there)
     return done
+
+
+def erase_some_notes(tenant: Tenant, rows: QuerySet[Note]) -> Done | None:
+    """Delete the first of some notes; None: there are none."""
+    ids = rows.order_by("id").values_list("id", flat=True)[: settings.ERASED_NOTES_AT_ONCE]
+    return erase_notes(tenant=tenant, note_ids=list(ids)) if ids else None
 
 
 def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | None) -> None:
@@ -205,7 +194,7 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     links, origins = notes.erase_links(tenant=tenant, memory_ids=ids)
     counts["links"] += links
     counts += index.erase_entries(tenant=tenant, memory_ids=ids)
-    counts["reviews"] += episodic.erase_reviews(tenant=tenant, episode_ids=ids)
+    counts["reviews"] += delete_rows(Review.objects.of(tenant), "episode__in", ids)
     erase_marks(tenant=tenant, ids=ids)
     other_rows.forget_reasons(tenant=tenant, memory_ids=ids)
     counts += other_rows.erase_mentions(ids)

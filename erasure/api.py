@@ -56,11 +56,9 @@ class Erasures(KeyedView):
         scope = Extent(params["scope"])
         erasure = services.draft_erasure(tenant=self.tenant(), scope=scope, name=params["id"])
         if params["dry_run"]:
-            counts = services.preview(erasure)
-            absent = ("id", "actor", "reason", "job_id", "created_at", "finished_at")
-            values = {"state": PREVIEW, "counts": counts, **dict.fromkeys(absent)}
-            preview = {"scope": scope, "target": erasure.target, **values}
-            return Response(ErasureOutput(preview).data)
+            shown = {"scope": scope, "target": erasure.target, "counts": services.preview(erasure)}
+            absent = dict.fromkeys(ErasureOutput().fields)
+            return Response(ErasureOutput({**absent, **shown, "state": PREVIEW}).data)
         services.do(erasure, actor=self.actor(), reason=params["reason"])
         done = erasure.state == State.DONE
         return Response(ErasureOutput(erasure).data, status=200 if done else 202)

@@ -8,6 +8,4 @@ class ErasureConfig(AppConfig):
     verbose_name = "Audit"
 
     def ready(self) -> None:
-        import_module("erasure.flow").register()
-        services = import_module("erasure.services")
-        import_module("jobs.flows").register_chore(services.apply_policies)
+        import_module("erasure.services").register()

@@ -19,10 +19,6 @@ from events.models import EventType
 from events.outbox import NewEvent, announce
 from jobs import claims
 from jobs.claims import Claim, LeaseLost
-from jobs.enqueue import wake
-from jobs.flows import Flow
-from jobs.flows import register as register_flow
-from jobs.models import Job, Kind
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy import reading
 from retrieval import erasure as retrieval
@@ -42,10 +38,6 @@ Report = Callable[[int], object]
 """Takes how many rows one part has deleted."""
 
 
-def register() -> None:
-    register_flow(Kind.ERASE, Flow(run=run_erasure, asks_model=False))
-
-
 def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
     """Erase what the claimed job's erasure names, for a minute at most; then hand back.
 
@@ -53,7 +45,6 @@ def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
         FolderAway: all but pages of the mirror is erased; to be tried again.
         LeaseLost: somebody else erases the same; what was done here before is done.
     """
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
     erasure = Erasure.objects.of(claim.tenant).filter(id=claim.scope).first()
     if erasure is None or erasure.state == State.DONE:
         with claims.commit(claim):
@@ -64,9 +55,7 @@ def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
         # Until no process believes a revoked key, and calls under way are over.
         time.sleep(2 * settings.KEY_REMEMBERED_S)
     while _take_part(claim, erasure.id, report):
-        if time.monotonic() >= until:
-            claims.hand_back(claim)
-            wake(claim.job_id)
+        if claims.hand_back_if_late(claim):
             return
     _finish(claim, erasure.id)
 
@@ -82,8 +71,7 @@ def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
             add_up(erasure, done)
         more = done is not None and erasure.scope in PARTS
         if not more and erasure.scope != Scope.TENANT:
-            mine = Job.objects.of(claim.tenant).filter(id=claim.job_id)
-            mine.update(input={TAKEN: True})
+            claims.held(claim).update(input={TAKEN: True})
     report(sum(done.counts.values()) if done else 0)
     return more
 
@@ -135,7 +123,7 @@ def _finish_tenant(claim: Claim, erasure: Erasure) -> None:
     with transaction.atomic():
         # The job goes too, so it is looked at first: nobody can take it from here on.
         if not claims.holds(claim):
-            raise LeaseLost(str(claim.job_id))
+            raise LeaseLost(str(claim.id))
         rest = tenants.erase_rest(claim.tenant)
         erasure.counts = dict(+(Counter(erasure.counts) + rest))
         _mark_done(erasure)

@@ -1,6 +1,6 @@
 """Deletes what apps above this one keep of erased rows, and the names in Django's log.
 
-Such an app registers an `Eraser`. All of it runs inside the transaction of an erasure.
+Such an app adds an `Eraser`. All of it runs inside the transaction of an erasure.
 """
 
 import uuid
@@ -30,31 +30,27 @@ class Eraser(NamedTuple):
     """Counts what `of_tenant` would delete."""
 
 
-_erasers: list[Eraser] = []
-
-
-def register(eraser: Eraser) -> None:
-    """Let every erasure call these functions; called once an app, when the apps are ready."""
-    _erasers.append(eraser)
+erasers: list[Eraser] = []
+"""What every erasure calls; an app adds its own when it is ready."""
 
 
 def erase_mentions(ids: Sequence[uuid.UUID]) -> Counter[str]:
     """Delete what names rows, and take their words out of Django's log; who did what stays."""
     for some in in_batches([str(row_id) for row_id in ids]):
         LogEntry.objects.filter(object_id__in=some).update(object_repr=ERASED)
-    return _sum(eraser.mentions(ids) for eraser in _erasers)
+    return _sum(eraser.mentions(ids) for eraser in erasers)
 
 
 def erase_of_conversation(conversation: Conversation) -> Counter[str]:
-    return _sum(eraser.of_conversation(conversation) for eraser in _erasers)
+    return _sum(eraser.of_conversation(conversation) for eraser in erasers)
 
 
 def erase_of_tenant(tenant: Tenant) -> Counter[str]:
-    return _sum(eraser.of_tenant(tenant) for eraser in _erasers)
+    return _sum(eraser.of_tenant(tenant) for eraser in erasers)
 
 
 def count_of_tenant(tenant: Tenant) -> Counter[str]:
-    return _sum(eraser.count_of_tenant(tenant) for eraser in _erasers)
+    return _sum(eraser.count_of_tenant(tenant) for eraser in erasers)
 
 
 def _sum(counts: Iterable[Counter[str]]) -> Counter[str]:

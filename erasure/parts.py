@@ -11,7 +11,6 @@ the erasure is the record.
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -38,8 +37,8 @@ TABLES = {"conversations": Conversation, "messages": Message, "facts": Fact, "no
 
 def erase_user_part(erasure: Erasure) -> acts.Done | None:
     """Erase the next notes that are, or once were, about a user; None: there are none any more."""
-    note_ids = _find_notes_about([erasure.subject], erasure.tenant)
-    return acts.erase_notes(tenant=erasure.tenant, note_ids=note_ids) if note_ids else None
+    rows = notes.notes_about(erasure.tenant, [erasure.subject])
+    return acts.erase_some_notes(erasure.tenant, rows)
 
 
 def erase_person_part(erasure: Erasure) -> acts.Done | None:
@@ -52,9 +51,9 @@ def erase_person_part(erasure: Erasure) -> acts.Done | None:
     home = homes.values_list("id", flat=True).first()
     if home is not None:
         return acts.erase_conversation(tenant=tenant, conversation_id=home)
-    note_ids = _find_notes_about(identity.user_ids, tenant)
-    if note_ids:
-        return acts.erase_notes(tenant=tenant, note_ids=note_ids)
+    done = acts.erase_some_notes(tenant, notes.notes_about(tenant, identity.user_ids))
+    if done is not None:
+        return done
     said = Message.objects.of(tenant).filter(name__in=identity.speakers)
     done = acts.erase_some_messages(said.order_by("id"), erasure)
     if not done.counts:
@@ -72,13 +71,6 @@ def is_large_person(erasure: Erasure) -> bool:
     return sum(some.order_by()[: large + 1].count() for some in rows) > large
 
 
-def _find_notes_about(user_ids: Sequence[str], tenant: Tenant) -> list[uuid.UUID]:
-    """Return some notes that are, or once were, about one of the user ids."""
-    at_most = settings.ERASED_NOTES_AT_ONCE
-    finds = (notes.notes_of_user(tenant=tenant, user_id=id_, at_most=at_most) for id_ in user_ids)
-    return next(filter(None, finds), [])
-
-
 def imports_of(tenant: Tenant) -> QuerySet[Changeset]:
     """Return the imports that can be undone here: those of no single conversation."""
     rows = Changeset.objects.of(tenant)
@@ -94,23 +86,21 @@ def count_import(erasure: Erasure) -> Counter[str]:
 
 def erase_import_part(erasure: Erasure) -> acts.Done | None:
     tenant = erasure.tenant
-    changeset = imports_of(tenant).filter(id__in=[erasure.target]).first()
-    if changeset is None:
+    if not imports_of(tenant).filter(id__in=[erasure.target]).exists():
         return None
     brought = _find_brought(erasure)
     for table in (Message, Fact, Note):
         rows = table.objects.of(tenant).filter(id__in=brought).exclude(conversation=None)
         home = rows.order_by().values_list("conversation_id", flat=True).first()
         if home is not None:
-            return _erase_in(home, erasure, changeset)
+            return _erase_in(home, erasure)
     for conversation in Conversation.objects.of(tenant).filter(id__in=brought).order_by("id"):
-        if _is_all_imported(conversation, erasure, changeset):
-            return _erase_in(conversation.id, erasure, changeset)
-    notes = Note.objects.of(tenant).filter(id__in=brought).order_by("id")
-    note_ids = list(notes.values_list("id", flat=True)[: settings.ERASED_NOTES_AT_ONCE])
-    if note_ids:
-        return acts.erase_notes(tenant=tenant, note_ids=note_ids)
-    execute("SELECT public.memory_erase_import(%s, %s)", [tenant.id, changeset.id])
+        if _is_all_imported(conversation, erasure):
+            return _erase_in(conversation.id, erasure)
+    done = acts.erase_some_notes(tenant, Note.objects.of(tenant).filter(id__in=brought))
+    if done is not None:
+        return done
+    execute("SELECT public.memory_erase_import(%s, %s)", [tenant.id, erasure.target])
     return acts.Done(Counter(changesets=1))
 
 
@@ -119,39 +109,35 @@ def _find_brought(erasure: Erasure) -> QuerySet[Any, Any]:
     return changes.filter(action=Change.Action.NEW).values("memory_id")
 
 
-def _erase_in(home: uuid.UUID, erasure: Erasure, changeset: Changeset) -> acts.Done:
+def _erase_in(home: uuid.UUID, erasure: Erasure) -> acts.Done:
     """Erase what an import brought into a conversation, or a part of that."""
     tenant, brought = erasure.tenant, _find_brought(erasure)
-    conversation = episodic_queries.lock_conversation(tenant=tenant, conversation_id=home)
-    if _is_all_imported(conversation, erasure, changeset):
+    conversation = episodic_queries.lock_conversation(tenant, home)
+    if _is_all_imported(conversation, erasure):
         done = tenants.erase_whole_conversation(tenant, home)
         jobs.erase_jobs_of(tenant=tenant, conversation_id=home)
         return done
-    messages = Message.objects.of(tenant).filter(conversation=home, id__in=brought)
+    messages = Message.objects.within(conversation).filter(id__in=brought)
     done = acts.erase_some_messages(messages.order_by("-seq"), erasure)
     if done.counts:
         return done
-    facts = Fact.objects.of(tenant).filter(conversation=home, changeset=changeset)
+    facts = Fact.objects.within(conversation).filter(changeset=erasure.target)
     fact_ids = list(facts.order_by("id").values_list("id", flat=True))
     if fact_ids:
         return acts.erase_facts(conversation, fact_ids=fact_ids, actor=erasure.actor)
-    notes = Note.objects.of(tenant).filter(conversation=home, id__in=brought).order_by("id")
-    return acts.erase_notes(tenant=tenant, note_ids=list(notes.values_list("id", flat=True)))
+    rows = Note.objects.within(conversation).filter(id__in=brought)
+    return acts.erase_some_notes(tenant, rows) or acts.Done()
 
 
-def _is_all_imported(conversation: Conversation, erasure: Erasure, changeset: Changeset) -> bool:
+def _is_all_imported(conversation: Conversation, erasure: Erasure) -> bool:
     """Return whether the import has made a conversation, and nobody else added to it since."""
-    tenant, brought = erasure.tenant, _find_brought(erasure)
-    was_made = Conversation.objects.of(tenant).filter(id=conversation.id, id__in=brought).exists()
-    said = Message.objects.of(tenant).filter(conversation=conversation)
-    noted = Note.objects.of(tenant).filter(conversation=conversation)
-    facts = Fact.objects.of(tenant).filter(conversation=conversation).exclude(changeset=changeset)
-    is_shared = (
-        said.exclude(id__in=brought).exists()
-        or noted.exclude(id__in=brought).exists()
+    brought = _find_brought(erasure)
+    facts = Fact.objects.within(conversation).exclude(changeset=erasure.target)
+    return brought.filter(memory_id=conversation.id).exists() and not (
+        Message.objects.within(conversation).exclude(id__in=brought).exists()
+        or Note.objects.within(conversation).exclude(id__in=brought).exists()
         or facts.filter(changeset__kind=Changeset.Kind.IMPORT).exists()
     )
-    return was_made and not is_shared
 
 
 def holds_of(tenant: Tenant) -> QuerySet[Hold]:
@@ -163,43 +149,39 @@ def find_due(policy: RetentionPolicy) -> QuerySet[Any]:
 
     What is on hold is not among them, nor a conversation in which nothing is stored any more.
     """
-    rows = _find_conversations(policy) if policy.kind == Kept.CONVERSATION else _find_notes(policy)
+    rows, servings, home = _find_subjects(policy)
     if policy.keep_newest is not None:
         newest = rows.order_by("-changed_at", "-id")[: policy.keep_newest]
         rows = rows.exclude(id__in=newest.values("id"))
     if policy.older_than_days is not None:
         rows = rows.filter(changed_at__lt=Now() - timedelta(days=policy.older_than_days))
     if policy.unserved_days is not None:
-        rows = rows.filter(~Exists(_find_servings(policy, policy.unserved_days)))
+        recent = servings.filter(at__gt=Now() - timedelta(days=policy.unserved_days))
+        rows = rows.filter(~Exists(recent))
     held = holds_of(policy.tenant)
     if held.filter(conversation_id=None).exists():
         return rows.none()
-    homes = list(held.values_list("conversation_id", flat=True))
+    return rows.exclude(**{f"{home}__in": list(held.values_list("conversation_id", flat=True))})
+
+
+def _find_subjects(policy: RetentionPolicy) -> tuple[QuerySet[Any], QuerySet[Any], str]:
+    """Return what a policy is about, with `changed_at`; the receipts of one, with `at`; its home.
+
+    A receipt was asked in a conversation, or served a note. The home is the column that names
+    the conversation.
+    """
+    tenant = policy.tenant
     if policy.kind == Kept.CONVERSATION:
-        return rows.exclude(id__in=homes)
-    return rows.exclude(conversation__in=homes)
-
-
-def _find_conversations(policy: RetentionPolicy) -> QuerySet[Any]:
-    messages = Message.objects.of(policy.tenant).filter(conversation=OuterRef("pk")).order_by()
-    last = messages.values("conversation").annotate(last=Max("received_at")).values("last")
-    rows = Conversation.objects.of(policy.tenant).annotate(changed_at=last)
-    return rows.filter(changed_at__isnull=False)
-
-
-def _find_notes(policy: RetentionPolicy) -> QuerySet[Any]:
-    rows = Note.objects.of(policy.tenant).annotate(changed_at=F("updated_at"))
-    return rows.filter(source_type=policy.source_type) if policy.source_type else rows
-
-
-def _find_servings(policy: RetentionPolicy, days: int) -> QuerySet[Any]:
-    """Return the receipts since then: asked in a conversation, or that served a note."""
-    since = Now() - timedelta(days=days)
-    if policy.kind == Kept.CONVERSATION:
-        receipts = Retrieval.objects.of(policy.tenant)
-        return receipts.filter(conversation=OuterRef("pk"), created_at__gt=since)
-    hits = RetrievalHit.objects.of(policy.tenant)
-    return hits.filter(memory_id=OuterRef("pk"), retrieval__created_at__gt=since)
+        messages = Message.objects.of(tenant).filter(conversation=OuterRef("pk")).order_by()
+        last = messages.values("conversation").annotate(last=Max("received_at")).values("last")
+        rows = Conversation.objects.of(tenant).annotate(changed_at=last)
+        asked = Retrieval.objects.of(tenant).filter(conversation=OuterRef("pk"))
+        return rows.filter(changed_at__isnull=False), asked.annotate(at=F("created_at")), "id"
+    notes = Note.objects.of(tenant).annotate(changed_at=F("updated_at"))
+    if policy.source_type:
+        notes = notes.filter(source_type=policy.source_type)
+    hits = RetrievalHit.objects.of(tenant).filter(memory_id=OuterRef("pk"))
+    return notes, hits.annotate(at=F("retrieval__created_at")), "conversation"
 
 
 def count_due(policy: RetentionPolicy) -> Counter[str]:
@@ -219,14 +201,11 @@ def erase_policy_part(erasure: Erasure) -> acts.Done | None:
         return None
     due = find_due(policy)
     if policy.kind == Kept.NOTE:
-        note_ids = list(
-            due.order_by("id").values_list("id", flat=True)[: settings.ERASED_NOTES_AT_ONCE]
-        )
-        return acts.erase_notes(tenant=tenant, note_ids=note_ids) if note_ids else None
+        return acts.erase_some_notes(tenant, due)
     home = due.order_by("id").values_list("id", flat=True).first()
     if home is None:
         return None
-    episodic_queries.lock_conversation(tenant=tenant, conversation_id=home)
+    episodic_queries.lock_conversation(tenant, home)
     if not find_due(policy).filter(id=home).exists():
         return acts.Done()  # something was said in it meanwhile
     done = acts.erase_conversation(tenant=tenant, conversation_id=home)

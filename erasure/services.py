@@ -17,6 +17,7 @@ from erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
 from erasure.parts import find_due, holds_of, imports_of
 from jobs.claims import LIMITS
 from jobs.enqueue import wake
+from jobs.flows import Flow, chores, register_flow
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import execute
@@ -41,6 +42,11 @@ NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
 """By scope, a tenant's rows, what they are, and the column that a request names one by."""
 
 
+def register() -> None:
+    register_flow(Kind.ERASE, Flow(run=flow.run_erasure, asks_model=False))
+    chores.append(apply_policies)
+
+
 def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
     """Return an unsaved erasure of what `name` means in a scope.
 
@@ -57,7 +63,7 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
             raise NotFound("There is no such tenant.")
         return Erasure(tenant=tenant, scope=scope, target=tenant.id)
     if scope is Scope.USER:
-        if not notes.notes_of_user(tenant=tenant, user_id=name, at_most=1):
+        if not notes.notes_about(tenant, [name]).exists():
             raise NotFound("There is no such user.")
         return Erasure(tenant=tenant, scope=scope, subject=name)
     if not CANONICAL_UUID.fullmatch(name):
@@ -136,9 +142,8 @@ def is_large(erasure: Erasure) -> bool:
     if scope == Scope.IMPORT:
         return bool(parts.count_import(erasure).total() > limit)
     if scope == Scope.USER:
-        at_most = NOTES_WAITED_FOR + 1
-        some = notes.notes_of_user(tenant=tenant, user_id=erasure.subject, at_most=at_most)
-        return len(some) == at_most
+        about = notes.notes_about(tenant, [erasure.subject])
+        return about[: NOTES_WAITED_FOR + 1].count() > NOTES_WAITED_FOR
     rows = Message.objects.of(tenant).filter(conversation=erasure.target).order_by()
     return scope == Scope.CONVERSATION and rows[: limit + 1].count() > limit
 
@@ -150,9 +155,8 @@ def apply_policies(*, at_most: int) -> None:
     )
     stale = Q(looked_at=None) | Q(looked_at__lt=Now() - POLICIES_EVERY)
     policies = RetentionPolicy.across_tenants.filter(stale, ~Exists(running))
-    for policy in policies.select_related("tenant").order_by("id")[
-        : min(at_most, POLICIES_AT_ONCE)
-    ]:
+    oldest = policies.select_related("tenant").order_by("id")
+    for policy in oldest[: min(at_most, POLICIES_AT_ONCE)]:
         RetentionPolicy.objects.of(policy.tenant).filter(id=policy.id).update(looked_at=Now())
         if find_due(policy).exists():
             erasure = Erasure(tenant=policy.tenant, scope=Scope.RETENTION, target=policy.id)
@@ -163,9 +167,8 @@ def place_hold(
     *, tenant: Tenant, conversation_id: uuid.UUID | None, actor: str, reason: str
 ) -> Hold:
     """Keep a conversation, or with None the whole tenant, from being erased."""
-    why = check_reason(reason)
     return Hold.objects.create(
-        tenant=tenant, conversation_id=conversation_id, actor=actor, reason=why
+        tenant=tenant, conversation_id=conversation_id, actor=actor, reason=check_reason(reason)
     )
 
 
@@ -186,16 +189,13 @@ def check_holds(erasure: Erasure) -> None:
         raise Conflict("It is on hold, or something of it: nothing was erased.")
 
 
-def _homes_of(erasure: Erasure) -> list[uuid.UUID]:
+def _homes_of(erasure: Erasure) -> list[uuid.UUID | None]:
     tenant, target = erasure.tenant, erasure.target
-    if erasure.scope == Scope.MESSAGE:
-        messages = Message.objects.of(tenant).filter(id__in=[target])
-        return list(messages.values_list("conversation_id", flat=True))
     if erasure.scope == Scope.CONVERSATION:
-        return [target] if target else []
+        return [target]
+    rows: QuerySet[Any] = Note.objects.of(tenant).filter(id__in=[target])
+    if erasure.scope == Scope.MESSAGE:
+        rows = Message.objects.of(tenant).filter(id__in=[target])
     if erasure.scope == Scope.USER:
-        ids = notes.notes_of_user(tenant=tenant, user_id=erasure.subject)
-    else:
-        ids = [target] if target else []
-    rows = Note.objects.of(tenant).filter(id__in=ids).exclude(conversation=None)
-    return [home for home in rows.values_list("conversation_id", flat=True) if home]
+        rows = notes.notes_about(tenant, [erasure.subject])
+    return list(rows.values_list("conversation_id", flat=True))

@@ -7,16 +7,12 @@ at last, in one transaction, what all of it hung on.
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from graphlib import TopologicalSorter
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 
-from episodic import erasing as episodic
-from episodic import queries as episodic_queries
-from episodic.models import Conversation, Episode, Message, Review
+from episodic.models import Conversation, Episode, Message, Review, Withholding
 from erasure import acts, other_rows
 from erasure.models import Erasure
 from events.models import Event, Webhook
@@ -24,11 +20,10 @@ from indexing import erasing as index
 from indexing.models import SearchUnit, SearchVector
 from jobs import erasing as jobs
 from jobs.models import LLMCall
-from memoryproject.database.batches import AT_ONCE, delete_some
+from memoryproject.database.batches import delete_some
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy import erasing as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
-from notes import erasing as notes
 from notes.models import Link, Note, NoteVersion
 from people.models import Person
 from retrieval import erasure as retrieval
@@ -65,28 +60,19 @@ def stop(tenant: Tenant, erasure: Erasure) -> None:
 def erase_part(erasure: Erasure) -> acts.Done | None:
     """Erase the next part, inside the caller's transaction; None: only the last part is left."""
     tenant = erasure.tenant
-    conversation_id = episodic.next_conversation(tenant)
-    if conversation_id is not None:
-        return erase_whole_conversation(tenant, conversation_id)
-    note_ids = notes.notes_of_conversation(
-        tenant=tenant, conversation_id=None, at_most=settings.ERASED_NOTES_AT_ONCE
-    )
-    if note_ids:
-        done = acts.erase_notes(tenant=tenant, note_ids=note_ids)
+    home = Conversation.objects.of(tenant).order_by("id").values_list("id", flat=True).first()
+    if home is not None:
+        return erase_whole_conversation(tenant, home)
+    if done := acts.erase_some_notes(tenant, Note.objects.of(tenant)):
         done.counts.pop("saved_searches", None)
         return done
-    parts: dict[str, Callable[[], int]] = {
-        "contexts": lambda: retrieval.erase_contexts(tenant),
-        "receipts": lambda: retrieval.erase_other_receipts(tenant=tenant, at_most=AT_ONCE),
-        "changesets": lambda: _erase_history(tenant, None),
-    }
-    for kind, erase in parts.items():
-        if erased := erase():
-            return acts.Done(Counter({kind: erased}))
+    if erased := _erase_history(tenant, None):
+        return acts.Done(Counter(changesets=erased))
     if counts := other_rows.erase_of_tenant(tenant):
         return acts.Done(counts)
     for table in _list_tables():
-        if erased := delete_some(table.objects.of(tenant).exclude(id__in=[erasure.job_id])):
+        rows = table.objects.of(tenant).exclude(id__in=[erasure.job_id])
+        if erased := delete_some(rows.order_by("id")):
             return acts.Done(_count(table, erased))
     return None
 
@@ -108,11 +94,11 @@ def _count(table: type[TenantModel], erased: int) -> Counter[str]:
 
 def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
     """Delete a conversation with its row and history. Answers of models and jobs stay."""
-    conversation = episodic_queries.get_conversation(tenant=tenant, conversation_id=conversation_id)
-    done = acts.erase_conversation(tenant=tenant, conversation_id=conversation.id, with_work=False)
-    done.counts["changesets"] += _erase_history(tenant, conversation.id)
-    index.erase_scope(tenant=tenant, conversation_id=conversation.id)
-    episodic.erase_conversation_row(conversation)
+    done = acts.erase_conversation(tenant=tenant, conversation_id=conversation_id, with_work=False)
+    done.counts["changesets"] += _erase_history(tenant, conversation_id)
+    index.erase_scope(tenant=tenant, conversation_id=conversation_id)
+    Withholding.objects.of(tenant).filter(conversation=conversation_id).delete()
+    Conversation.objects.of(tenant).filter(id=conversation_id).delete()
     done.counts["conversations"] += 1
     done.counts.pop("saved_searches", None)  # of these a preview does not know
     return done

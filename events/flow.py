@@ -4,10 +4,10 @@ A conversation whose event failed waits for its own time, the others go on. When
 row fail the receiver is away: then the job waits, longer each time, as all jobs do.
 """
 
-import time
 from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef
@@ -18,13 +18,13 @@ from events.models import Event, EventType, Notification, Webhook
 from events.outbox import NewEvent, announce
 from jobs import claims, spending
 from jobs.claims import Claim, OutsideAway
-from jobs.enqueue import enqueue, wake
-from jobs.flows import Flow, deaths, register_chore
-from jobs.flows import register as register_flow
+from jobs.enqueue import enqueue
+from jobs.flows import Flow, chores, deaths, register_flow
 from jobs.models import Job, Kind, LLMCall
 from jobs.models import State as JobState
 from jobs.spending import BudgetSpent
 from jobs.tasks import backoff
+from memoryproject.database.batches import delete_some
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
 
@@ -49,16 +49,14 @@ def register() -> None:
     register_flow(Kind.DELIVER, Flow(run=deliver, asks_model=False))
     register_flow(Kind.MAIL, Flow(run=mail.send_mails, asks_model=False))
     deaths.append(announce_death)
-    for chore in (
+    chores.extend([
         queue_retries, announce_spent_budgets, announce_near_budgets, delete_old,
         notices.notify_people, mail.queue_mails,
-    ):  # fmt: skip
-        register_chore(chore)
+    ])  # fmt: skip
 
 
 def deliver(claim: Claim) -> None:
     """Deliver what is due for some seconds, then hand back; after failures raise ReceiverAway."""
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
     counts: Counter[str] = Counter()
     webhook = Webhook.objects.of(claim.tenant).filter(id=claim.scope, stopped_at=None).first()
     if webhook is not None:
@@ -75,9 +73,7 @@ def deliver(claim: Claim) -> None:
                 failed_in_a_row = 0 if outcome.is_delivered else failed_in_a_row + 1
                 if failed_in_a_row == IN_A_ROW:
                     raise ReceiverAway(str(webhook.id))
-                if time.monotonic() >= until:
-                    claims.hand_back(claim)
-                    wake(claim.job_id)
+                if claims.hand_back_if_late(claim):
                     return
     with claims.commit(claim, result=dict(counts)):
         pass
@@ -133,16 +129,17 @@ def announce_spent_budgets(*, at_most: int) -> None:
     """Tell each webhook once a day (UTC) that its tenant's work waits for money."""
     parked = Job.across_tenants.filter(state=JobState.READY, error_class=BudgetSpent.__name__)
     whose = list(parked.order_by().values_list("tenant", flat=True).distinct())
-    told = Event.across_tenants.filter(
-        tenant=OuterRef("tenant"),
-        webhook=OuterRef("pk"),
-        type=EventType.BUDGET_SPENT,
-        created_at__gte=TruncDay(Now()),
-    )
-    rows = Webhook.across_tenants.filter(~Exists(told), tenant__in=whose, stopped_at=None)
+    told = _told_today(EventType.BUDGET_SPENT, tenant=OuterRef("tenant"), webhook=OuterRef("pk"))
+    rows = Webhook.across_tenants.filter(~told, tenant__in=whose, stopped_at=None)
     for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
         event = NewEvent(EventType.BUDGET_SPENT, {"day": f"{read_database_clock():%Y-%m-%d}"})
         announce([event], tenant=webhook.tenant, scope=webhook.tenant_id, webhooks=[webhook])
+
+
+def _told_today(type: EventType, **whose: Any) -> Exists:
+    """Return the condition that an event says so already since midnight (UTC)."""
+    rows = Event.across_tenants.filter(type=type, created_at__gte=TruncDay(Now()), **whose)
+    return Exists(rows)
 
 
 def announce_near_budgets(*, at_most: int) -> None:
@@ -153,11 +150,8 @@ def announce_near_budgets(*, at_most: int) -> None:
     if settings.LLM == "offline":
         return
     calls = LLMCall.across_tenants.filter(tenant=OuterRef("pk"), created_at__gt=Now() - RECENT)
-    told = Event.across_tenants.filter(
-        tenant=OuterRef("pk"), webhook=None, type=EventType.BUDGET_NEAR,
-        created_at__gte=TruncDay(Now()),
-    )  # fmt: skip
-    tenants = Tenant.objects.filter(Exists(calls), ~Exists(told))
+    told = _told_today(EventType.BUDGET_NEAR, tenant=OuterRef("pk"), webhook=None)
+    tenants = Tenant.objects.filter(Exists(calls), ~told)
     if settings.DAILY_BUDGET is None:
         tenants = tenants.filter(settings__has_key=spending.SETTING)
     now = read_database_clock()
@@ -170,7 +164,7 @@ def announce_near_budgets(*, at_most: int) -> None:
 
 
 def announce_death(claim: Claim) -> None:
-    event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.job_id), "kind": claim.kind})
+    event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.id), "kind": claim.kind})
     announce([event], tenant=claim.tenant, scope=claim.tenant.id)
 
 
@@ -180,8 +174,6 @@ def delete_old(*, at_most: int) -> None:
     Uses index: events_event_over, events_notification_by_time.
     """
     over = Event.across_tenants.exclude(state=State.PENDING)
-    old = over.filter(created_at__lt=Now() - KEPT).order_by("created_at")
-    Event.across_tenants.filter(id__in=list(old.values_list("id", flat=True)[:at_most])).delete()
-    read = Notification.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at")
-    ids = list(read.values_list("id", flat=True)[:at_most])
-    Notification.across_tenants.filter(id__in=ids).delete()
+    for rows in (over, Notification.across_tenants.all()):
+        old = rows.filter(created_at__lt=Now() - KEPT)
+        delete_some(old.order_by("created_at"), at_most=at_most)

@@ -5,7 +5,6 @@ mail server was lost, carries the same Message-ID.
 """
 
 import smtplib
-import time
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,8 +20,9 @@ from events.models import EventType, MailChoice, Notification
 from events.notices import NOTICES, find_address, render_words
 from jobs import claims
 from jobs.claims import Claim, OutsideAway
-from jobs.enqueue import enqueue, wake
+from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
+from jobs.spending import start_of_day
 from memoryproject.database.clock import read_database_clock
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.membership import looking_at
@@ -58,8 +58,7 @@ def queue_mails(*, at_most: int) -> None:
 
 
 def due_at(now: datetime, rows: QuerySet[Notification]) -> QuerySet[Notification]:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    last = midnight + DAILY_AT - (timedelta(days=1) if now < midnight + DAILY_AT else timedelta())
+    last = start_of_day(now - DAILY_AT) + DAILY_AT
     at_once = Q(person__mail_choice__when=MailChoice.When.AT_ONCE)
     fresh = Q(read_at=None, created_at__gt=now - MAILED_WITHIN)
     started = Q(mail__isnull=False)
@@ -75,7 +74,7 @@ def send_mails(claim: Claim) -> None:
     Raises:
         MailServerAway: to be tried again.
     """
-    until, sent, put_off = time.monotonic() + settings.FLUSH_AT_MOST_S, 0, set[UUID | None]()
+    sent, put_off = 0, set[UUID | None]()
     if settings.EMAIL_HOST:
         try:
             with get_connection() as connection:
@@ -84,9 +83,7 @@ def send_mails(claim: Claim) -> None:
                         sent += _send(connection, claim.tenant, rows)
                     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError):
                         put_off.add(rows[0].mail)  # the others need not wait for it
-                    if time.monotonic() >= until:
-                        claims.hand_back(claim)
-                        wake(claim.job_id)
+                    if claims.hand_back_if_late(claim):
                         return
         except (OSError, smtplib.SMTPException) as error:
             raise MailServerAway(type(error).__name__) from None

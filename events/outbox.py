@@ -25,12 +25,8 @@ class NewEvent(NamedTuple):
     data: dict[str, Any]
 
 
-_receipts: list[FindReceipts] = []
-
-
-def register_receipts(find: FindReceipts) -> None:
-    """Say how receipts are found; called once, by the app that has them, when it is ready."""
-    _receipts.append(find)
+receipt_finders: list[FindReceipts] = []
+"""Of the one app that has receipts, once it is ready."""
 
 
 def list_webhooks(tenant: Tenant) -> list[Webhook]:
@@ -78,7 +74,7 @@ def find_receipts(
     *, tenant: Tenant, fact_ids: Sequence[uuid.UUID]
 ) -> Mapping[uuid.UUID, list[uuid.UUID]]:
     """Return the receipts of the answers that served facts, by fact, the newest first."""
-    return _receipts[0](tenant, fact_ids) if _receipts and fact_ids else {}
+    return receipt_finders[0](tenant, fact_ids) if fact_ids else {}
 
 
 def redeliver(event: Event) -> None:

@@ -8,7 +8,6 @@ import base64
 import hmac
 import json
 import time
-from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -32,21 +31,18 @@ def sign(webhook: Webhook, *, message_id: str, body: bytes, now: datetime) -> di
     """Return the headers of a delivery; after a rotation both secrets sign for a while."""
     timestamp = str(int(now.timestamp()))
     signed = b".".join([message_id.encode(), timestamp.encode(), body])
+    versions = [webhook.secret_version]
+    if webhook.previous_until is not None and now < webhook.previous_until:
+        versions.append(webhook.secret_version - 1)
     signatures = [
         base64.b64encode(hmac.digest(_derive(webhook, version), signed, "sha256")).decode()
-        for version in _versions(webhook, now)
+        for version in versions
     ]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
         "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }
-
-
-def _versions(webhook: Webhook, now: datetime) -> Iterable[int]:
-    yield webhook.secret_version
-    if webhook.previous_until is not None and now < webhook.previous_until:
-        yield webhook.secret_version - 1
 
 
 def _derive(webhook: Webhook, version: int) -> bytes:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import DurationField, ExpressionWrapper, F, Q
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from jobs.models import WAITS_UNTIL, Job, State
@@ -25,13 +25,12 @@ def measure_backlog() -> dict[str, int | None]:
     Uses indexes: jobs_job_open, jobs_job_dead, jobs_job_by_finish.
     """
     longest = _find_longest_due()
-    age = ExpressionWrapper(Now() - F("finished_at"), output_field=DurationField())
     done = Job.across_tenants.exclude(finished_at=None).order_by("-finished_at")
     return {
         "due_jobs": Job.across_tenants.filter(is_due())[:COUNTED_AT_MOST].count(),
         "dead_jobs": Job.across_tenants.filter(state=State.DEAD)[:COUNTED_AT_MOST].count(),
         "oldest_due_s": _to_seconds(longest[1] if longest else None),
-        "last_done_s": _to_seconds(done.values_list(age, flat=True).first()),
+        "last_done_s": _to_seconds(done.values_list(Now() - F("finished_at"), flat=True).first()),
     }
 
 
@@ -46,9 +45,9 @@ def _find_longest_due() -> tuple[Job, timedelta] | None:
     """
     longest = []
     for state, until in WAITS_UNTIL.items():
-        age = ExpressionWrapper(Now() - F(until), output_field=DurationField())
         due = Job.across_tenants.filter(**{"state": state, f"{until}__lte": Now()})
-        longest += [(job, job.age) for job in due.annotate(age=age).order_by(until, "id")[:1]]
+        aged = due.annotate(age=Now() - F(until)).order_by(until, "id")
+        longest += [(job, job.age) for job in aged[:1]]
     return max(longest, key=lambda pair: pair[1], default=None)
 
 

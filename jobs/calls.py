@@ -7,7 +7,6 @@ gets the same answer when it runs anew.
 import hashlib
 import json
 import time
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,9 +16,9 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from jobs import spending
+from jobs import claims, spending
 from jobs.claims import Claim
-from jobs.models import Job, LLMCall
+from jobs.models import LLMCall
 from memoryproject.ai import breaker, llm
 from memoryproject.ai.answers import Completion
 from memoryproject.ai.dialects import Prompt
@@ -27,7 +26,6 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRe
 from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.ai.prompts import build_prompt
 from memoryproject.process.crash_points import Point, pass_point
-from memoryproject.process.env import Price
 
 Reply = TypeVar("Reply", bound=pydantic.BaseModel)
 Checked = TypeVar("Checked")
@@ -98,15 +96,13 @@ class Asker:
         """Forget what failed before: the model answers, and the next failure is a first one."""
         if self._claim.transient_failures:
             self._claim.transient_failures = 0
-            jobs = Job.objects.of(self._claim.tenant).filter(id=self._claim.job_id)
-            jobs.filter(lease_token=self._claim.token).update(transient_failures=0)
+            claims.held(self._claim).update(transient_failures=0)
 
     def _ask_model(self, prompt: Prompt, reply: type[Reply], digest: str) -> Reply:
-        price = spending.find_price(settings.CHAT_MODEL)
         sent = count_prompt_tokens(prompt.system + prompt.user)
         call = LLMCall(
             tenant=self._claim.tenant,
-            job=self._claim.job_id,
+            job=self._claim.id,
             request_sha256=digest,
             purpose=prompt.purpose,
             prompt_version=prompt.version,
@@ -115,11 +111,11 @@ class Asker:
             input_tokens=sent,
             estimated=True,
             left_out=prompt.left_out,
+            cost=spending.find_cost(settings.CHAT_MODEL, sent, settings.CHAT_ANSWER_TOKENS),
         )
-        most = spending.find_cost(price, sent, settings.CHAT_ANSWER_TOKENS)
         with breaker.guard(settings.CHAT_MODEL, scope=self._claim.scope):
-            spending.open_call(call, most=most)
-            return _put(call, prompt, reply, price, self._claim.token)
+            spending.open_call(call)
+            return _put(call, prompt, reply, self._claim)
 
 
 def find_asker(claim: Claim) -> Asker | None:
@@ -177,9 +173,7 @@ def _digest(prompt: Prompt, reply: type[pydantic.BaseModel]) -> str:
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
-def _put(
-    call: LLMCall, prompt: Prompt, reply: type[Reply], price: Price | None, token: uuid.UUID
-) -> Reply:
+def _put(call: LLMCall, prompt: Prompt, reply: type[Reply], claim: Claim) -> Reply:
     """Put a question that is on record already, and set down how it ended."""
     pass_point(Point.CALL_OPENED)
     started = time.monotonic()
@@ -192,14 +186,14 @@ def _put(
         return answer
     except (ModelUnavailable, ModelMisbehaved) as error:
         call.error_class = type(error).__name__
-        if _cost_nothing(error):
+        if not error.may_have_cost:
             call.input_tokens, call.estimated = 0, False
         raise
     finally:
         pass_point(Point.CALL_ANSWERED)
         call.latency_ms = round((time.monotonic() - started) * 1000)
-        call.cost = spending.find_cost(price, call.input_tokens, call.output_tokens)
-        _keep(call, token)
+        call.cost = spending.find_cost(call.model, call.input_tokens, call.output_tokens)
+        _keep(call, claim)
         pass_point(Point.CALL_KEPT)
 
 
@@ -228,31 +222,21 @@ def _read(completion: Completion, reply: type[Reply]) -> Reply:
         raise
 
 
-def _cost_nothing(error: ModelUnavailable | ModelMisbehaved) -> bool:
-    """Return whether the provider surely charged nothing: it turned the question away."""
-    if isinstance(error, ModelUnavailable):
-        return not error.may_have_cost
-    return isinstance(error, RequestRefused)
-
-
 def _validate(answer: Any, reply: type[Reply]) -> Reply:
     try:
         return reply.model_validate(answer)
     except pydantic.ValidationError as error:
         # The error's own text quotes the answer, which quotes what people said: places
         # and what was expected there are ours.
-        raise ModelMisbehaved(_name_problems(error)) from None
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        named = (
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}."
+            for problem in problems[:PROBLEMS_NAMED]
+        )
+        raise ModelMisbehaved(" ".join(named)) from None
 
 
-def _name_problems(error: pydantic.ValidationError) -> str:
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    return " ".join(
-        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}."
-        for problem in problems[:PROBLEMS_NAMED]
-    )
-
-
-def _keep(call: LLMCall, token: uuid.UUID) -> None:
+def _keep(call: LLMCall, claim: Claim) -> None:
     """Put down how the call ended; the row has stood there since before it began.
 
     Not what was answered, where the job has been taken from who asked: an erasure locks
@@ -261,7 +245,7 @@ def _keep(call: LLMCall, token: uuid.UUID) -> None:
     call.finished_at = Now()
     try:
         with transaction.atomic():
-            if not _holds(call, token):
+            if not claims.holds(claim):
                 call.request_sha256, call.response = f"{LET_GO}{call.id}", None
             row = LLMCall.objects.of(call.tenant).filter(id=call.id)
             if row.select_for_update(no_key=True).first() is not None:
@@ -270,9 +254,3 @@ def _keep(call: LLMCall, token: uuid.UUID) -> None:
         # Another run of the job got its answer first; both are of the same form.
         call.ok, call.response = False, None
         call.save(force_update=True)
-
-
-def _holds(call: LLMCall, token: uuid.UUID) -> bool:
-    """Return whether the job is still who asked's; nobody takes it before the commit."""
-    held = Job.objects.of(call.tenant).filter(id=call.job, lease_token=token)  # type: ignore[misc]
-    return held.select_for_update(no_key=True).first() is not None

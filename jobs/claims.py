@@ -6,24 +6,26 @@ everything in one commit that checks the lease token. A run that outlived its le
 finds another token there and writes nothing.
 """
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import DurationField, ExpressionWrapper, F, Q, QuerySet
-from django.db.models.functions import Now
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Greatest, Now
 
 from jobs import turns
+from jobs.enqueue import wake
 from jobs.flows import deaths, get_flow
 from jobs.models import Job, State
+from memoryproject.database.clock import execute
 from memoryproject.process.crash_points import Point, pass_point
-from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.walls import across_tenants
 
 LIMITS = (
@@ -43,8 +45,6 @@ LINES_AT_MOST = "lines_at_most"
 """In a job's input, once a model has not answered it in time."""
 FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
-SAME = ("tenant", "kind", "scope", "input", "attempts", "transient_failures", "waited")
-"""What a claim has from its job as it is."""
 SLOW_FOR = timedelta(hours=1)
 """So long other jobs of the scope ask about as few lines: then the model may be faster."""
 holder: ContextVar[uuid.UUID | None] = ContextVar("memory_cluster", default=None)
@@ -82,25 +82,11 @@ class Charge(Enum):
     """It was not its turn."""
 
 
-@dataclass(slots=True)
-class Claim:
-    """A running job and the token that lets its holder write.
+Claim = Job
+"""A running job as its holder took it, with what only that one knows, and the token to write by.
 
-    `attempts` counts this run and the fruitless ones before it.
-    """
-
-    job_id: uuid.UUID
-    tenant: Tenant
-    kind: str
-    scope: uuid.UUID
-    input: dict[str, Any]
-    attempts: int
-    transient_failures: int
-    token: uuid.UUID
-    waited: timedelta
-    """Since the job was made."""
-    lines_at_most: int | None = None
-    """Messages that one question to a model may be about; None: as many as it takes."""
+`attempts` counts this run and the fruitless ones before it.
+"""
 
 
 @across_tenants()
@@ -120,17 +106,34 @@ def claim_next(*, in_order: bool = False) -> Claim | None:
 
 
 def _claim(find: Callable[[], uuid.UUID | None]) -> Claim | None:
+    """Set down that the job runs which `find` finds and locks, and return it."""
     token = uuid.uuid4()
     try:
-        job_id = _take(find, token=token)
+        with transaction.atomic():
+            job_id = find()
+            if job_id is None:
+                return None
+            Job.across_tenants.filter(id=job_id).update(
+                state=State.RUNNING,
+                attempts=F("attempts") + 1,
+                lease_token=token,
+                lease_until=Now() + LEASE,
+                holder=holder.get(),
+                started_at=Now(),
+                error_class="",
+            )
+            pass_point(Point.CLAIM_WRITTEN)
     except IntegrityError:
         return None  # another job of the scope was claimed at the same moment
-    if job_id is None:
-        return None
-    waited = ExpressionWrapper(Now() - F("created_at"), DurationField())
-    job = Job.across_tenants.select_related("tenant").annotate(waited=waited).get(id=job_id)
-    same = {name: getattr(job, name) for name in SAME}
-    return Claim(job_id=job.id, token=token, lines_at_most=_find_lines_at_most(job), **same)
+    pass_point(Point.CLAIMED)
+    rows = Job.across_tenants.select_related("tenant").annotate(age=Now() - F("created_at"))
+    # By the token, too: whoever was slow here must not take up what another holds by now.
+    job = rows.filter(id=job_id, lease_token=token).first()
+    if job is not None:
+        job.waited = job.age
+        job.lines_at_most = _find_lines_at_most(job)
+        job.run_until = time.monotonic() + settings.FLUSH_AT_MOST_S
+    return job
 
 
 def _find_lines_at_most(job: Job) -> int | None:
@@ -144,26 +147,6 @@ def _find_lines_at_most(job: Job) -> int | None:
         input__has_key=LINES_AT_MOST,
     )
     return min((each[LINES_AT_MOST] for each in slow.values_list("input", flat=True)), default=None)
-
-
-def _take(find: Callable[[], uuid.UUID | None], *, token: uuid.UUID) -> uuid.UUID | None:
-    """Set down that the job runs which `find` finds and locks, and return its id."""
-    with transaction.atomic():
-        job_id = find()
-        if job_id is None:
-            return None
-        Job.across_tenants.filter(id=job_id).update(
-            state=State.RUNNING,
-            attempts=F("attempts") + 1,
-            lease_token=token,
-            lease_until=Now() + LEASE,
-            holder=holder.get(),
-            started_at=Now(),
-            error_class="",
-        )
-        pass_point(Point.CLAIM_WRITTEN)
-    pass_point(Point.CLAIMED)
-    return job_id
 
 
 @contextmanager
@@ -188,19 +171,18 @@ def commit(
         LeaseLost: the token is no longer ours; nothing was written.
     """
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(LIMITS)
+        execute(LIMITS)
         yield
         pass_point(Point.EFFECTS_WRITTEN)
         if finish:
-            changed = _held(claim).update(
+            changed = held(claim).update(
                 state=State.DONE, finished_at=Now(), result=result or {}, **RELEASED
             )
         else:
             claim.attempts = claim.attempts if searching else 1
-            changed = _held(claim).update(lease_until=Now() + LEASE, attempts=claim.attempts)
+            changed = held(claim).update(lease_until=Now() + LEASE, attempts=claim.attempts)
         if changed != 1:
-            raise LeaseLost(str(claim.job_id))
+            raise LeaseLost(str(claim.id))
         pass_point(Point.LEASE_CHECKED)
     pass_point(Point.COMMITTED)
 
@@ -220,7 +202,7 @@ def release(
     is_last = is_lost_cause or claim.attempts >= attempts_at_most(claim.kind)
     if charge is Charge.ATTEMPT and is_last:
         with transaction.atomic():
-            died = _held(claim).update(
+            died = held(claim).update(
                 state=State.DEAD, finished_at=Now(), error_class=name, **RELEASED
             )
             for tell in deaths if died else ():
@@ -230,7 +212,7 @@ def release(
     if lines_too_many:
         fewer = max(FEWEST_LINES, lines_too_many // 2)
         changes["input"] = claim.input | {LINES_AT_MOST: fewer}
-    _held(claim).update(
+    held(claim).update(
         error_class=name,
         transient_failures=F("transient_failures") + int(charge is Charge.FAILURE),
         attempts=F("attempts") - int(charge is not Charge.ATTEMPT),
@@ -263,36 +245,43 @@ def let_go(holder: uuid.UUID) -> int:
 
 def renew(claim: Claim) -> bool:
     """Put the end of the lease off; False where the job is no longer ours."""
-    return _held(claim).update(lease_until=Now() + LEASE) == 1
+    return held(claim).update(lease_until=Now() + LEASE) == 1
 
 
 def holds(claim: Claim) -> bool:
-    """Return whether the job is still ours, and lock its row: nobody takes it before the end.
-
-    For a run whose last act deletes the job itself.
-    """
-    return _held(claim).select_for_update().first() is not None
+    """Return whether the job is still ours, and lock its row: nobody takes it before the end."""
+    return held(claim).select_for_update(no_key=True).first() is not None
 
 
 def hand_back(claim: Claim) -> None:
-    """Give a job back that did part of its work and goes on in another run; costs nothing."""
-    _held(claim).update(attempts=F("attempts") - 1, **wait_again(claim, timedelta(0)))
+    """Give a job back that did part of its work, to go on in another run; costs nothing."""
+    attempts = Greatest(F("attempts") - 1, 0)
+    held(claim).update(attempts=attempts, **wait_again(claim, timedelta(0)))
+    wake(claim.id)
 
 
-def _held(claim: Claim) -> QuerySet[Job]:
+def hand_back_if_late(claim: Claim) -> bool:
+    """Give a job back that has run long enough; return whether it was given back."""
+    is_late = time.monotonic() >= claim.run_until
+    if is_late:
+        hand_back(claim)
+    return is_late
+
+
+def held(claim: Claim) -> QuerySet[Job]:
     """Return the job's row as long as the claim is good, else nothing."""
     return Job.objects.of(claim.tenant).filter(
-        id=claim.job_id, state=State.RUNNING, lease_token=claim.token
+        id=claim.id, state=State.RUNNING, lease_token=claim.lease_token
     )
 
 
-def wait_again(work: Claim | Job, after: timedelta) -> dict[str, Any]:
+def wait_again(job: Job, after: timedelta) -> dict[str, Any]:
     """Return the columns of a job that may be claimed again after a while.
 
     Only one of a kind and scope may be ready: where another is, ours keeps its place as
     running, under a token that nobody has.
     """
-    ready = Job.objects.of(work.tenant).filter(kind=work.kind, scope=work.scope, state=State.READY)
+    ready = Job.objects.of(job.tenant).filter(kind=job.kind, scope=job.scope, state=State.READY)
     if ready.exists():
         return {"lease_until": Now() + after, "lease_token": uuid.uuid4()}
     return {"state": State.READY, "run_after": Now() + after, **RELEASED}

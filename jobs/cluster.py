@@ -45,15 +45,12 @@ class Flag:
     _is_set = False
 
     def is_set(self) -> bool:
-        """Return whether it was set."""
         return self._is_set
 
     def set(self) -> None:
-        """Set it."""
         self._is_set = True
 
     def wait(self, timeout: float) -> bool:
-        """Wait, and return whether it is set."""
         time.sleep(timeout)
         return self._is_set
 

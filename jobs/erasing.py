@@ -1,32 +1,25 @@
 """Erasing what models answered, and taking work back that has read what is being erased."""
 
 import uuid
-from datetime import timedelta
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat, Now
 
 from jobs import claims
 from jobs.calls import LET_GO
-from jobs.enqueue import wake
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.tenancy.models import Tenant
 
 
-def take_back(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
+def take_back(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
     """End the runs that may have read a conversation: they write nothing, and run anew.
 
-    Returns how many there were. Their answers are not kept, see `calls`. Comes after all
-    other locks, as the job's row does in `claims.commit`.
+    Their answers are not kept, see `calls`. Comes after all other locks, as the job's row
+    does in `claims.commit`.
     """
     running = _jobs_of(tenant, conversation_id).filter(state=State.RUNNING)
-    jobs = list(running.select_for_update().order_by("id"))
-    for job in jobs:
-        Job.objects.of(tenant).filter(id=job.id).update(
-            attempts=max(0, job.attempts - 1), **claims.wait_again(job, timedelta(0))
-        )
-        wake(job.id)
-    return len(jobs)
+    for job in running.select_for_update().order_by("id"):
+        claims.hand_back(job)
 
 
 def _jobs_of(tenant: Tenant, conversation_id: uuid.UUID) -> QuerySet[Job]:
@@ -58,6 +51,4 @@ def erase_jobs_of(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
 def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:
     """Cancel all jobs of a tenant but one; those that run write nothing more."""
     open_jobs = Job.objects.of(tenant).filter(state__in=[State.READY, State.RUNNING])
-    open_jobs.exclude(id=but).update(
-        state=State.CANCELLED, lease_token=None, lease_until=None, finished_at=Now()
-    )
+    open_jobs.exclude(id=but).update(state=State.CANCELLED, finished_at=Now(), **claims.RELEASED)

@@ -1,17 +1,12 @@
 """The functions that run jobs, one a kind, and the chores in between, as the apps register them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from jobs.models import Kind
+from jobs.models import Job, Kind
 from memoryproject.tenancy.models import Tenant
-
-if TYPE_CHECKING:
-    from jobs.claims import Claim
 
 
 def _do_nothing(tenant: Tenant, scope: uuid.UUID) -> None:
@@ -22,7 +17,7 @@ def _do_nothing(tenant: Tenant, scope: uuid.UUID) -> None:
 class Flow:
     """How jobs of one kind run."""
 
-    run: Callable[[Claim], object]
+    run: Callable[[Job], object]
     asks_model: bool = True
     """While the language model counts as down, such jobs wait without asking."""
     gives_up_by_halves: bool = False
@@ -44,24 +39,18 @@ class Chore(Protocol):
 
 
 _flows: dict[Kind, Flow] = {}
-deaths: list[Callable[[Claim], object]] = []
+deaths: list[Callable[[Job], object]] = []
 """What is called when a job has died, in the transaction that says so."""
 chores: list[Chore] = []
-"""What the reconciler does, in the order of registration."""
+"""What the reconciler does each time, in this order."""
 
 
-def register(kind: Kind, flow: Flow) -> None:
+def register_flow(kind: Kind, flow: Flow) -> None:
     """Say how jobs of a kind run; called once a kind, when the apps are ready."""
     if kind in _flows:
         raise ValueError(f"Jobs of kind {kind} have a flow already.")
     _flows[kind] = flow
 
 
-def register_chore(chore: Chore) -> None:
-    """Let the reconciler do something each time."""
-    chores.append(chore)
-
-
 def get_flow(kind: str) -> Flow:
-    """Return how jobs of a kind run."""
     return _flows[Kind(kind)]

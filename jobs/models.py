@@ -1,5 +1,7 @@
 """Durable background work, and what models were asked."""
 
+from datetime import timedelta
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now
@@ -88,6 +90,13 @@ class Job(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    waited: timedelta
+    """Of one that was claimed: since it was made."""
+    lines_at_most: int | None
+    """Likewise: messages that one question to a model may be about; None: as many as it takes."""
+    run_until: float
+    """Likewise: when it is to be handed back, on the monotonic clock of its process."""
 
     class Meta(TenantModel.Meta):
         permissions = [("operate_job", "Can retry and cancel")]

@@ -7,7 +7,7 @@ wanted, in as many places as wanted; one at a time does the work.
 import uuid
 from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Case, Func, IntegerField, Max, Q, TextField, Value, When
 from django.db.models.functions import Cast, Now
 from django.utils import timezone
@@ -20,7 +20,7 @@ from jobs.models import WAITS_UNTIL, Job, State
 from memoryproject.ai.breaker import FREE, BreakerOpen, find_models_away
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.ai.models import Breaker
-from memoryproject.database.clock import read_database_clock
+from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.walls import across_tenants
 
 AT_MOST = 200
@@ -37,10 +37,8 @@ LOCK = 0x6D656D6F7279
 def reconcile() -> int:
     """Wake due jobs and do the apps' chores; return how many jobs were woken."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-            if not cursor.fetchone()[0]:
-                return 0
+        if execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]) == [(False,)]:
+            return 0
         for chore in chores:
             chore(at_most=AT_MOST)
         _call_back()
@@ -48,10 +46,10 @@ def reconcile() -> int:
 
 
 @across_tenants()
-def due_jobs(*, at_most: int = AT_MOST) -> list[uuid.UUID]:
-    """Return ids of jobs that could be claimed now, the longest waiting first."""
+def due_jobs() -> list[uuid.UUID]:
+    """Return ids of some jobs that could be claimed now, the longest waiting first."""
     due = Job.across_tenants.filter(turns.is_due()).order_by("run_after", "id")
-    return list(due.values_list("id", flat=True)[:at_most])
+    return list(due.values_list("id", flat=True)[:AT_MOST])
 
 
 def _call_back() -> None:

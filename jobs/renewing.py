@@ -55,6 +55,6 @@ def _try_to_renew(claim: Claim) -> bool:
     try:
         return claims.renew(claim)
     except (DatabaseError, InterfaceError) as error:
-        logger.warning("lease of job %s not renewed: %s", claim.job_id, type(error).__name__)
+        logger.warning("lease of job %s not renewed: %s", claim.id, type(error).__name__)
         connection.close()
         return True  # the database may be back in time

@@ -47,8 +47,9 @@ def find_price(model: str) -> Price | None:
     return prices.get(model) or prices.get(DATED.sub("", model))
 
 
-def find_cost(price: Price | None, input_tokens: int, output_tokens: int) -> Decimal | None:
-    """Return what a call cost, or None where the price is not known."""
+def find_cost(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:
+    """Return what a call of a model costs, or None where the price is not known."""
+    price = find_price(model)
     if price is None:
         return None
     return (price[0] * input_tokens + price[1] * output_tokens) / MILLION
@@ -56,31 +57,27 @@ def find_cost(price: Price | None, input_tokens: int, output_tokens: int) -> Dec
 
 def find_budget(tenant: Tenant) -> Decimal | None:
     """Return what a tenant may spend in a day, or None where there is no limit."""
-    if SETTING not in tenant.settings:
-        budget: Decimal | None = settings.DAILY_BUDGET
-        return budget
-    own = tenant.settings[SETTING]
-    return None if own is None else Decimal(own)
+    budget = tenant.settings.get(SETTING, settings.DAILY_BUDGET)
+    return None if budget is None else Decimal(budget)
 
 
-def open_call(call: LLMCall, *, most: Decimal | None) -> None:
-    """Put a call on record that can cost at `most` so much; today's budget must allow it.
+def open_call(call: LLMCall) -> None:
+    """Put a call on record whose `cost` is the most that it can be; today's budget must allow it.
 
     Raises:
         BudgetSpent: it does not; `retry_after_s` reaches into the next day.
         PriceUnknown: there is a budget, and no price.
     """
-    call.cost = most
     with transaction.atomic():
         # The lock makes calls of a tenant add up one after the other. It is the tenant's
         # row as it is now that counts: a worker's own copy may be an hour old.
         tenant = Tenant.objects.select_for_update(no_key=True).get(id=call.tenant_id)
         budget = find_budget(tenant)
         if budget is not None:
-            if most is None:
+            if call.cost is None:
                 raise PriceUnknown(f"no price of {call.model}")
             now = read_database_clock()
-            if find_spent(tenant, since=start_of_day(now)) + most > budget:
+            if find_spent(tenant, since=start_of_day(now)) + call.cost > budget:
                 wait = start_of_day(now) + timedelta(days=1) - now + SPREAD * random.random()
                 raise BudgetSpent("budget spent", retry_after_s=wait.total_seconds())
         call.save(force_insert=True)

@@ -56,7 +56,7 @@ def _run(job_id: str, take: Callable[[], Claim | None]) -> bool:
         return False
     if claim is None:
         return False
-    bound = logs.bind(job=claim.job_id, kind=claim.kind, tenant=claim.tenant.id)
+    bound = logs.bind(job=claim.id, kind=claim.kind, tenant=claim.tenant.id)
     traced = traces.span(
         f"job {claim.kind}", {traces.STORE: str(claim.tenant.id)}, kind="consumer", carrier={}
     )
@@ -70,7 +70,7 @@ def run_claimed(claim: Claim) -> None:
     try:
         with renewing(claim):
             if claim.attempts > claims.CRASHES_AT_MOST:
-                raise KillsItsWorker(str(claim.job_id))
+                raise KillsItsWorker(str(claim.id))
             flow = get_flow(claim.kind)
             if settings.LLM == "openai" and flow.asks_model:
                 breaker.check(settings.CHAT_MODEL)
@@ -95,10 +95,10 @@ def _settle(claim: Claim, error: Exception) -> None:
         if claims.release(claim, error=error, after=wait, charge=charge, lines_too_many=lines):
             get_flow(claim.kind).on_death(claim.tenant, claim.scope)
         elif isinstance(error, (SnapshotMoved, OutOfTime)):
-            wake(claim.job_id)
+            wake(claim.id)
     except (DatabaseError, InterfaceError) as failure:
         # The lease ends by itself; the reconciler wakes the job then.
-        logger.warning("job %s not released: %s", claim.job_id, type(failure).__name__)
+        logger.warning("job %s not released: %s", claim.id, type(failure).__name__)
 
 
 def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:

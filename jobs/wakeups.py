@@ -38,36 +38,22 @@ class WakeUpReader(pickle.Unpickler):
     """Reads a pickle that can make nothing but what a wake-up holds."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class of MAKEABLE.
-
-        Raises:
-            Refused: anything else is asked for.
-        """
+        """Return a class of MAKEABLE; raise Refused where anything else is asked for."""
         if (module, name) not in MAKEABLE:
             raise Refused("a row of the queue asks for what no wake-up holds")
         return MAKEABLE[module, name]
 
 
-class WakeUpSerializer:
-    """Stands in for django-q2's own, which reads whatever it is given."""
-
-    @staticmethod
-    def dumps(wake_up: Any) -> bytes:
-        """Write a wake-up."""
-        return pickle.dumps(wake_up, protocol=pickle.HIGHEST_PROTOCOL)
+class WakeUpSerializer(signing.PickleSerializer):  # type: ignore[misc]
+    """Writes as django-q2's own, which reads whatever it is given."""
 
     @staticmethod
     def loads(written: bytes) -> Any:
-        """Read a wake-up; what else a pickle may hold raises."""
         return WakeUpReader(io.BytesIO(written)).load()
 
 
 def read_wake_up(payload: str) -> dict[str, Any]:
-    """Return what a row of the queue says, if we wrote it.
-
-    Raises:
-        Refused: it is not signed by us, cannot be read, or is no wake-up.
-    """
+    """Return what a row of the queue says; raise Refused where we did not write it."""
     try:
         task = core_signing.loads(
             payload, key=Conf.SECRET_KEY, salt=Conf.PREFIX, serializer=WakeUpSerializer

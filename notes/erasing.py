@@ -4,32 +4,18 @@ import uuid
 from collections import Counter
 from collections.abc import Sequence
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
-from episodic.erased_keys import remember_erased_keys
-from memoryproject.database.batches import in_batches, lock_rows
+from episodic.erased_keys import forget_keys
+from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from notes.models import Link, Note, NoteVersion
 
 
-def notes_of_conversation(
-    *, tenant: Tenant, conversation_id: uuid.UUID | None, at_most: int | None = None
-) -> list[uuid.UUID]:
-    """Return the ids of a conversation's notes, deleted ones too; of None those of no one."""
-    rows = Note.objects.of(tenant).filter(conversation=conversation_id)
-    return list(rows.order_by("id").values_list("id", flat=True)[:at_most])
-
-
-def notes_of_user(*, tenant: Tenant, user_id: str, at_most: int | None = None) -> list[uuid.UUID]:
-    """Return the ids of the notes that are or once were about a user, deleted ones too."""
-    once = NoteVersion.objects.of(tenant).filter(user_id=user_id).values("note")
-    rows = Note.objects.of(tenant).filter(Q(user_id=user_id) | Q(id__in=once))
-    return list(rows.order_by("id").values_list("id", flat=True)[:at_most])
-
-
-def lock_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-    """Keep others from changing notes until the transaction ends; return those still there."""
-    return lock_rows(Note.objects.of(tenant), note_ids)
+def notes_about(tenant: Tenant, user_ids: Sequence[str]) -> QuerySet[Note]:
+    """Return the notes that are or once were about one of the users, deleted ones too."""
+    once = NoteVersion.objects.of(tenant).filter(user_id__in=user_ids).values("note")
+    return Note.objects.of(tenant).filter(Q(user_id__in=user_ids) | Q(id__in=once))
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
@@ -46,12 +32,7 @@ def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str
     counts: Counter[str] = Counter()
     for ids in in_batches(note_ids):
         rows = Note.objects.of(tenant).filter(id__in=ids)
-        posted = rows.filter(client_key__isnull=False)
-        keys = {key for key in posted.values_list("client_key", flat=True) if key is not None}
-        remember_erased_keys(tenant=tenant, place=tenant.id, keys=keys)
-        # The rest of a batch knows a hash of the whole request.
-        batches = Note.objects.of(tenant).filter(client_key__in=keys)
-        batches.update(client_key=None, body_sha256="")
+        forget_keys(rows, among=Note.objects.of(tenant), tenant=tenant, place=tenant.id)
         counts["note_versions"] += NoteVersion.objects.of(tenant).filter(note__in=ids).delete()[0]
         counts["notes"] += rows.delete()[0]
     return counts

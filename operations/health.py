@@ -12,8 +12,7 @@ from jobs import backlog
 from memoryproject.ai.breaker import find_models_away
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.database.read_only import takes_writes
-from memoryproject.edge import http
-from memoryproject.edge.errors import RETRY_AFTER_S
+from memoryproject.edge.errors import Unavailable
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.postgresql.look import check_walls
 
@@ -40,21 +39,19 @@ class HealthReady(APIView):
         try:
             check_walls(connections[DEFAULT_DB_ALIAS])
         except UnsafeDatabase as error:
-            return self._red("walls", str(error))
+            raise _unready("walls", str(error)) from None
         except (DatabaseError, InterfaceError):
-            return self._red("database", "the database does not answer")
+            raise _unready("database", "the database does not answer") from None
         if not takes_writes():
-            return self._red("database", "the database does not answer, or is read-only")
+            raise _unready("database", "the database does not answer, or is read-only")
         executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            return self._red("migrations", "migrations are missing: run manage.py migrate")
+            raise _unready("migrations", "migrations are missing: run manage.py migrate")
         if standstill := backlog.explain_standstill():
-            return self._red("jobs", standstill)
+            raise _unready("jobs", standstill)
         away = [row.model for row in find_models_away()]
         return Response({"status": "ok", **backlog.measure_backlog(), "models_away": away})
 
-    def _red(self, code: str, why: str) -> Response:
-        body = http.error_body("unavailable", why, {code: [why]})
-        response = Response(body, status=503)
-        response["Retry-After"] = str(RETRY_AFTER_S)
-        return response
+
+def _unready(what: str, why: str) -> Unavailable:
+    return Unavailable(why, fields={what: [why]})

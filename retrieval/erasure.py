@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 
+from episodic.models import Conversation, Message
 from memoryproject.database.batches import delete_rows, in_batches
 from memoryproject.tenancy.models import Tenant
 from retrieval import mirror
@@ -18,8 +19,8 @@ WORDS_OF_OWN = 8
 """Characters: a shorter question is in too many messages to be a quotation of one."""
 
 
-def erase_receipts_of_conversation(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
-    return _erase(tenant, Retrieval.objects.of(tenant).filter(conversation=conversation_id))
+def erase_receipts_of(conversation: Conversation) -> int:
+    return _erase(conversation.tenant, Retrieval.objects.within(conversation))
 
 
 def erase_receipts_serving(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
@@ -31,40 +32,33 @@ def erase_receipts_serving(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -
     )
 
 
-def erase_receipts_beside(
-    *, tenant: Tenant, conversation_id: uuid.UUID, seq: int, content: str
-) -> int:
+def erase_receipts_beside(message: Message) -> int:
     """Delete the receipts whose question may hold what a message says; return how many.
 
     Agents ask with the words that were just said: what was asked beside the message in its
     conversation, and what holds its words or is part of them, anywhere in the tenant.
     """
-    beside = Q(conversation=conversation_id, through_seq__range=(seq - BESIDE, seq + BESIDE))
-    whole = Value(content)
-    rows = Retrieval.objects.of(tenant).annotate(
+    beside = (message.seq - BESIDE, message.seq + BESIDE)
+    asked = Q(conversation=message.conversation_id, through_seq__range=beside)
+    whole = Value(message.content)
+    rows = Retrieval.objects.of(message.tenant).annotate(
         holds=StrIndex(F("query"), whole), is_held=StrIndex(whole, F("query"))
     )
     quotes = Q(holds__gt=0) | Q(is_held__gt=0, query__regex=f".{{{WORDS_OF_OWN},}}")
-    return _erase(tenant, rows.filter(beside | quotes))
+    return _erase(message.tenant, rows.filter(asked | quotes))
 
 
-def erase_tests(*, tenant: Tenant, conversation_id: uuid.UUID, content: str | None = None) -> int:
+def erase_tests(conversation: Conversation, *, content: str | None = None) -> int:
     """Delete memory tests of a conversation; with `content` those whose words it may hold."""
-    rows = MemoryTest.objects.of(tenant).filter(conversation=conversation_id)
+    rows = MemoryTest.objects.within(conversation)
     ids = [row.id for row in rows if content is None or _shares_words(row, content)]
-    return delete_rows(MemoryTest.objects.of(tenant), "id__in", ids)
+    return delete_rows(rows, "id__in", ids)
 
 
 def _shares_words(test: MemoryTest, content: str) -> bool:
     said = content.casefold()
     texts = [text.casefold() for text in (test.query, *test.must_say, *test.must_not_say)]
     return any(text in said or said in text for text in texts)
-
-
-def erase_other_receipts(*, tenant: Tenant, at_most: int) -> int:
-    """Delete some receipts of a tenant; return how many there were."""
-    ids = list(Retrieval.objects.of(tenant).order_by("id").values_list("id", flat=True)[:at_most])
-    return _erase(tenant, Retrieval.objects.of(tenant).filter(id__in=ids))
 
 
 def _erase(tenant: Tenant, rows: QuerySet[Retrieval]) -> int:
@@ -75,20 +69,13 @@ def _erase(tenant: Tenant, rows: QuerySet[Retrieval]) -> int:
 
 def erase_contexts_holding(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
     """Delete the contexts that quote any of the memories, whole; return how many."""
-    return sum(
-        erase_contexts(tenant, holding=ContextSection.objects.of(tenant).filter(memory__in=ids))
-        for ids in in_batches(memory_ids)
-    )
-
-
-def erase_contexts(tenant: Tenant, *, holding: QuerySet[ContextSection] | None = None) -> int:
-    """Delete the contexts of a tenant that hold some sections, or all; return how many."""
-    rows = Context.objects.of(tenant)
-    if holding is not None:
-        rows = rows.filter(id__in=holding.values("context"))
-    ids = list(rows.select_for_update().order_by("id").values_list("id", flat=True))
-    delete_rows(ContextSection.objects.of(tenant), "context__in", ids)
-    return delete_rows(Context.objects.of(tenant), "id__in", ids)
+    rows, sections, erased = Context.objects.of(tenant), ContextSection.objects.of(tenant), 0
+    for some in in_batches(memory_ids):
+        holding = rows.filter(id__in=sections.filter(memory__in=some).values("context"))
+        ids = list(holding.select_for_update().order_by("id").values_list("id", flat=True))
+        delete_rows(sections, "context__in", ids)
+        erased += delete_rows(rows, "id__in", ids)
+    return erased
 
 
 def erase_pages(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:

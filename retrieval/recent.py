@@ -38,7 +38,7 @@ def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int
         )
     if min_seq <= progress.indexed_through_seq:
         return None
-    newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
+    newest = episodic_queries.window_messages(conversation).reverse()[:READ_AT_MOST]
     query_words = _words(request.query)
 
     def worth(message: Message) -> tuple[bool, int, int]:

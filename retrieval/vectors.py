@@ -5,7 +5,6 @@ facts and notes, and is read from there anew.
 """
 
 import random
-import time
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -18,7 +17,7 @@ from indexing import queries as index_queries
 from indexing import services as index
 from indexing.model_change import EVERYTHING
 from indexing.models import SearchUnit, UnitKind
-from jobs.claims import Claim, SnapshotMoved, commit
+from jobs.claims import Claim, SnapshotMoved, commit, hand_back_if_late
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
@@ -32,10 +31,10 @@ LATE_AT_MOST = timedelta(minutes=5)
 """Between the making of a unit and of the job for its vector, on clocks that differ."""
 
 
-def make_vectors(claim: Claim, *, until: float) -> bool:
-    """Make what vectors are missing, a batch at a time; return whether the job is done.
+def make_vectors(claim: Claim) -> None:
+    """Make what vectors are missing, a batch at a time; after a while hand back.
 
-    `until` is on the monotonic clock; what is left then is for another run. A job for EVERYTHING
+    A job for EVERYTHING
     looks through all conversations, in any order, so that one that fails stops no other.
 
     Raises:
@@ -46,15 +45,14 @@ def make_vectors(claim: Claim, *, until: float) -> bool:
     since = None if EVERYTHING in claim.input else timezone.now() - claim.waited - LATE_AT_MOST
     for scope in [own, *_find_others(claim)]:
         while _make_batch(claim, scope, since=since):
-            if time.monotonic() >= until:
-                return False
+            if hand_back_if_late(claim):
+                return
     with commit(claim):
         if own:
             episodic_queries.lock_conversation(tenant=claim.tenant, conversation_id=own)
         index_queries.lock_shelves(tenant=claim.tenant, conversation_id=own)
         if _find_missing(claim, own, since=since):  # of one who saw this job ready, and made none
             raise SnapshotMoved(str(claim.scope))
-    return True
 
 
 def _find_others(claim: Claim) -> list[uuid.UUID]:

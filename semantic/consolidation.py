@@ -78,7 +78,7 @@ def consolidate_batch(
     result = {"episodes": len(episodes), "proposals": len(answer.proposals)}
     searching = size < EPISODES_A_RUN
     with commit(claim, finish=finish, result=result, searching=searching):
-        _write(snapshot, answer, vectors, job_id=claim.job_id)
+        _write(snapshot, answer, vectors, job_id=claim.id)
         episodic.request_consolidation(conversation, force=len(episodes) < all_fresh)
     return len(episodes)
 
@@ -93,13 +93,13 @@ def _count_answered_in_time(episodes: Sequence[Episode], *, lines_at_most: int |
 def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, finish: bool) -> int:
     """Mark an episode that no run gets past, for people to look at."""
     if episodic_queries.earlier_all_failed(episode, count=SET_ASIDE_AT_MOST):
-        raise TooMuchPoison(str(claim.job_id))
+        raise TooMuchPoison(str(claim.id))
     with commit(claim, finish=finish, result={"set_aside": 1}):
         episodic_queries.lock_conversation(claim.tenant, conversation.id)
         episodic.mark_consolidation_failed(claim.tenant, conversation.id, id=episode.id)
         pass_point(Point.EPISODE_SET_ASIDE)
         episodic.request_consolidation(conversation)
-    logger.error("episode %s set aside by job %s", episode.id, claim.job_id)
+    logger.error("episode %s set aside by job %s", episode.id, claim.id)
     return 1
 
 

@@ -1,10 +1,7 @@
 """The jobs that draw facts from episodes and roll sources back, and the chore for leftovers."""
 
-import time
 from datetime import timedelta
 from functools import partial
-
-from django.conf import settings
 
 from episodic import queries, segmentation
 from episodic import services as episodic
@@ -15,9 +12,7 @@ from indexing.model_change import answering
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
-from jobs.enqueue import wake
-from jobs.flows import Flow, register_chore
-from jobs.flows import register as register_flow
+from jobs.flows import Flow, chores, register_flow
 from jobs.models import Kind
 from semantic import automatic, consolidation, rollback
 from semantic.choice import make_consolidator
@@ -42,8 +37,8 @@ def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
     )
     register_flow(Kind.FLUSH, make_facts(run=run_flush, waits_for=(Kind.SEGMENT, Kind.CONSOLIDATE)))
     register_flow(Kind.ROLLBACK, Flow(run=rollback.run_rollback, asks_model=False))
-    register_chore(queue_leftovers)
-    register_chore(automatic.decide_alone)
+    chores.append(queue_leftovers)
+    chores.append(automatic.decide_alone)
 
 
 def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
@@ -65,8 +60,7 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
     """
     ask = find_asker(claim)
     segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
-    while time.monotonic() < until:
+    while not claims.hand_back_if_late(claim):
         with answering(tenant=claim.tenant, conversation_id=claim.scope):
             moved = segmentation.segment_window(
                 claim=claim,
@@ -84,8 +78,6 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
         if not moved:
             with claims.commit(claim):
                 return
-    claims.hand_back(claim)
-    wake(claim.job_id)
 
 
 def queue_leftovers(*, at_most: int) -> None:

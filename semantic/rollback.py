@@ -8,12 +8,10 @@ Each conversation is a transaction of its own, so that nobody waits for all of t
 are done at once; where there are more, a worker goes on with them.
 """
 
-import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
@@ -22,7 +20,7 @@ from episodic import withholding as episodic
 from episodic.models import Conversation, Episode, Withholding
 from jobs import claims
 from jobs.claims import Claim
-from jobs.enqueue import enqueue, wake
+from jobs.enqueue import enqueue
 from jobs.models import Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import read_database_clock
@@ -131,15 +129,12 @@ def run_rollback(claim: Claim) -> None:
     Raises:
         LeaseLost: somebody else does the same; what was done here before is done.
     """
-    until = time.monotonic() + settings.FLUSH_AT_MOST_S
     rows = Withholding.objects.of(claim.tenant).filter(id=claim.scope)
     while left := _find_left(rows):
         for conversation_id in left:
             with claims.commit(claim, finish=False):
                 _take(claim.tenant, rows, conversation_id)
-            if time.monotonic() >= until:
-                claims.hand_back(claim)
-                wake(claim.job_id)
+            if claims.hand_back_if_late(claim):
                 return
     with claims.commit(claim):
         withholding = rows.select_for_update().first()

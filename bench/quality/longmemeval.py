@@ -25,7 +25,7 @@ from bench.quality.memory import Answer, load
 from bench.quality.report import Report
 from bench.tables import render_table
 from episodic.loading import LoadedConversation, UnreadableFile, to_uuid
-from episodic.services import NewMessage
+from episodic.models import Message
 
 DEPTHS = (5, 10)
 LIMIT = 50
@@ -142,7 +142,7 @@ def to_conversation(question: Question) -> LoadedConversation:
         strict=True,
     )
     messages = [
-        NewMessage(
+        Message(
             role=turn.role,
             content=turn.content,
             occurred_at=start + place * TURN_LENGTH,

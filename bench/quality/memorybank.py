@@ -24,8 +24,7 @@ from bench.quality.memory import Answer, load
 from bench.quality.report import Report
 from bench.tables import render_table
 from episodic.loading import TURN_LENGTH, LoadedConversation, UnreadableFile, to_uuid
-from episodic.models import Role
-from episodic.services import NewMessage
+from episodic.models import Message, Role
 from indexing import text
 
 HISTORY_FILE = "memory_bank_cn.json"
@@ -115,14 +114,19 @@ def read_conversations(folder: Path) -> dict[str, LoadedConversation]:
     }
 
 
-def _list_messages(number: int, name: str, user: User) -> Iterator[NewMessage]:
+def _list_messages(number: int, name: str, user: User) -> Iterator[Message]:
     for day, turns in user.history.items():
         start = datetime.combine(day, time(12), tzinfo=UTC)
         for place, turn in enumerate(turns):
             metadata = {"turn": f"{number}:{day}:{place}"}
             at = start + 2 * place * TURN_LENGTH
-            yield NewMessage(Role.USER, turn.query, at, name, metadata)
-            yield NewMessage(Role.ASSISTANT, turn.response, at + TURN_LENGTH, "", metadata)
+            yield Message(
+                role=Role.USER, content=turn.query, occurred_at=at, name=name, metadata=metadata
+            )
+            at += TURN_LENGTH
+            yield Message(
+                role=Role.ASSISTANT, content=turn.response, occurred_at=at, metadata=metadata
+            )
 
 
 def read_questions(

@@ -13,8 +13,8 @@ from bench.quality.files import read_json
 from episodic import window
 from episodic.engines import Line
 from episodic.loading import LoadedConversation, UnreadableFile, read_conversations
+from episodic.models import Message
 from episodic.offline.segmenter import OfflineSegmenter
-from episodic.services import NewMessage
 from memoryproject.ai.embeddings import embed_passages
 from semantic.engines import EpisodeText
 
@@ -52,7 +52,7 @@ class Session:
     """One session of a conversation."""
 
     number: int
-    messages: tuple[NewMessage, ...]
+    messages: tuple[Message, ...]
     observations: tuple[SourcedText, ...]
 
 
@@ -113,7 +113,7 @@ def parse_turns(text: Turns) -> tuple[str, ...]:
     return tuple(f"D{int(session)}:{int(turn)}" for session, turn in parts)
 
 
-def find_turns(message: NewMessage) -> tuple[str, ...]:
+def find_turns(message: Message) -> tuple[str, ...]:
     """Return the ids of a message's turn; one in all but odd data."""
     return parse_turns(str(message.metadata["dia_id"]))
 
@@ -123,7 +123,7 @@ def find_session(turn: str) -> int:
     return int(turn[1:].split(":")[0])
 
 
-def to_line(message: NewMessage, seq: int = 0) -> Line:
+def to_line(message: Message, seq: int = 0) -> Line:
     """Return a message as the engines see it."""
     return Line(seq, message.role, message.name, message.content, message.occurred_at)
 

@@ -19,9 +19,8 @@ from django.db import transaction
 from console.transfer.peer_files import Kind, Record, read_records
 from episodic import services as episodic
 from episodic.loading import to_uuid
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from episodic.queries import database_now
-from episodic.services import NewMessage
 from memoryproject.edge.fields import count_bytes
 from memoryproject.edge.http import UNSTORABLE
 from memoryproject.tenancy.models import Tenant
@@ -142,7 +141,7 @@ class PeerImport(FileImport):
 
     def _write_messages(self, records: Sequence[Record], now: datetime) -> Named:
         new = [
-            NewMessage(
+            Message(
                 role=record.role,
                 content=record.text,
                 occurred_at=record.at or now,
@@ -155,7 +154,7 @@ class PeerImport(FileImport):
             )
             for record in records
         ]
-        size = sum(message.byte_count for message in new)
+        size = sum(map(episodic.count_message_bytes, new))
         check_quota(self.tenant, more_rows=len(new), more_bytes=size)
         home = records[0].home or to_uuid(self.source)
         posted = episodic.add_messages(

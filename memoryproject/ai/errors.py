@@ -23,13 +23,17 @@ class ModelUnavailable(Exception):
 class ModelMisbehaved(Exception):
     """The model answered, and the answer is of no use: asking again will not help."""
 
+    may_have_cost = True
+
 
 class RequestRefused(ModelMisbehaved):
     """The provider took the request for a bad one.
 
     `blamed` are the parts of the request that it names, in the words of `refusals`;
-    empty where it names none.
+    empty where it names none. It charges nothing for what it turns away.
     """
+
+    may_have_cost = False
 
     def __init__(self, reason: str, *, blamed: frozenset[str] = frozenset()) -> None:
         super().__init__(reason)

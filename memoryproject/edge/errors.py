@@ -77,8 +77,8 @@ class OverQuota(TooLarge):
 class NotNow(Problem):
     """What cannot be done at the moment; the same request may succeed later."""
 
-    def __init__(self, message: str, *, retry_after_s: int = RETRY_AFTER_S) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: int = RETRY_AFTER_S, **options: Any) -> None:
+        super().__init__(message, **options)
         self.retry_after_s = retry_after_s
 
 

@@ -58,7 +58,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
     with commit(claim, result={"rated": len(ratings), "ignored": ignored}):
         apply_reviews(
             tenant=claim.tenant,
-            job_id=claim.job_id,
+            job_id=claim.id,
             reviews=ratings,
             engine=engine,
             degraded=degraded,
@@ -72,7 +72,7 @@ def _load_answers(claim: Claim) -> dict[Retrieval, dict[uuid.UUID, ServedEpisode
 
     It saw the latest state.
     """
-    last = receipts.last_answers_under_review(tenant=claim.tenant, job_id=claim.job_id)
+    last = receipts.last_answers_under_review(tenant=claim.tenant, job_id=claim.id)
     episodes = list(episodic_queries.episodes_with_state(tenant=claim.tenant, episode_ids=last))
     vectors = headline_vectors(tenant=claim.tenant, episodes=episodes)
     answers: dict[Retrieval, dict[uuid.UUID, ServedEpisode]] = defaultdict(dict)

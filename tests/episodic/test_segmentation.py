@@ -12,7 +12,6 @@ import pytest
 from episodic import segmentation, services
 from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.models import Conversation, Episode, Message
-from episodic.services import NewMessage
 from indexing.models import SearchUnit, SearchVector
 from jobs import claims, tasks
 from jobs.claims import SnapshotMoved
@@ -203,9 +202,7 @@ def test_a_message_keeps_its_place_whatever_its_clock_says(
         posted_by=None,
         external_id=row.external_id,
         messages=[
-            NewMessage(
-                role="user", content="From long ago.", occurred_at=MORNING.replace(year=1999)
-            )
+            Message(role="user", content="From long ago.", occurred_at=MORNING.replace(year=1999))
         ],
     )
     ana.flush(conversation)

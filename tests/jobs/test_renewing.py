@@ -28,7 +28,7 @@ def claim_one(agent: Agent) -> claims.Claim:
 
 
 def can_be_taken(claim: claims.Claim) -> bool:
-    return Job.across_tenants.filter(turns.is_due(), id=claim.job_id).exists()
+    return Job.across_tenants.filter(turns.is_due(), id=claim.id).exists()
 
 
 def test_the_lease_of_a_job_at_work_is_put_off(ana: Agent) -> None:
@@ -55,7 +55,7 @@ def test_a_worker_that_hangs_does_not_hold_its_job_for_ever(ana: Agent) -> None:
 
 def test_nobody_renews_a_lease_that_another_has_taken(ana: Agent) -> None:
     claim = claim_one(ana)
-    taken = claims.claim(claim.job_id)
+    taken = claims.claim(claim.id)
     assert taken is not None
     assert claims.renew(claim) is False and claims.renew(taken) is True
     with pytest.raises(LeaseLost), claims.commit(claim):

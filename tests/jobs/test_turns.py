@@ -59,7 +59,7 @@ def test_behind_all_jobs_of_another_a_flush_waits_for_those_that_run(
     running = [claim_next(), claim_next()]
     job = make_job(cleo, Kind.FLUSH)
     finish(running[0])
-    assert claim_next(in_order=in_order).job_id == job.id
+    assert claim_next(in_order=in_order).id == job.id
 
 
 def test_tenants_take_turns(ana: Agent, cleo: Agent) -> None:
@@ -73,15 +73,15 @@ def test_what_somebody_waits_for_comes_first_and_the_rest_in_its_order(ana: Agen
     early, flush = make_job(ana), make_job(ana, Kind.FLUSH)
     Job.objects.of(ana.tenant).filter(id=early.id).update(run_after=Now() - timedelta(hours=1))
     make_job(ana)
-    assert claim_next().job_id == flush.id
-    assert claim_next().job_id == early.id
+    assert claim_next().id == flush.id
+    assert claim_next().id == early.id
 
 
 def test_now_and_then_all_is_done_in_its_order(ana: Agent) -> None:
     early = make_job(ana)
     Job.objects.of(ana.tenant).filter(id=early.id).update(run_after=Now() - timedelta(hours=1))
     make_job(ana, Kind.FLUSH)
-    assert claim_next(in_order=True).job_id == early.id
+    assert claim_next(in_order=True).id == early.id
 
 
 def test_a_job_of_a_conversation_that_another_works_on_is_passed_over(ana: Agent) -> None:
@@ -91,7 +91,7 @@ def test_a_job_of_a_conversation_that_another_works_on_is_passed_over(ana: Agent
     make_job(ana, Kind.SEGMENT, scope)
     make_job(ana, Kind.FLUSH, scope)
     free = make_job(ana, Kind.SEGMENT)
-    assert claim_next().job_id == free.id
+    assert claim_next().id == free.id
     assert claims.claim_next() is None
 
 
@@ -101,7 +101,7 @@ def test_a_job_whose_worker_died_has_its_turn_when_its_lease_ends(ana: Agent) ->
     assert claims.claim_next() is None
     Job.objects.of(ana.tenant).update(lease_until=Now() - timedelta(seconds=1))
     again = claim_next()
-    assert (again.job_id, again.attempts) == (job.id, 2)
+    assert (again.id, again.attempts) == (job.id, 2)
 
 
 @pytest.mark.parametrize("by_id", [False, True])
@@ -114,21 +114,21 @@ def test_a_flush_and_another_job_of_its_conversation_whose_workers_died_both_go_
     with transaction.atomic():  # both are claimed before either claim can be seen
         first = claims.claim_next()
         (second,) = run_in_threads(lambda _: claims.claim_next(), threads=1)
-    assert first and second and (first.job_id, second.job_id) == (flush.id, other.id)
+    assert first and second and (first.id, second.id) == (flush.id, other.id)
     assert claims.claim_next() is None
     Job.objects.of(ana.tenant).update(lease_until=Now())
     again = claims.claim(other.id) if by_id else claims.claim_next()
     assert again and again.attempts == 2
     assert claims.claim_next() is None, "a model is not asked about the same twice at once"
     finish(again)
-    assert {again.job_id, claim_next().job_id} == {flush.id, other.id}
+    assert {again.id, claim_next().id} == {flush.id, other.id}
 
 
 def test_what_is_put_off_has_no_turn(ana: Agent, cleo: Agent) -> None:
     make_many(ana, Kind.SEGMENT, 20)
     Job.objects.of(ana.tenant).update(run_after=Now() + timedelta(hours=1))
     job = make_job(cleo)
-    assert claim_next().job_id == job.id
+    assert claim_next().id == job.id
     assert claims.claim_next() is None
 
 
@@ -140,7 +140,7 @@ def test_a_tenant_runs_no_more_jobs_than_it_may(
     running = [claim_next(), claim_next()]
     assert claims.claim_next() is None
     job = make_job(cleo)
-    assert claim_next().job_id == job.id
+    assert claim_next().id == job.id
     finish(running[0])
     assert claim_next().tenant.id == ana.tenant.id
 
@@ -162,7 +162,7 @@ def test_behind_ten_thousand_jobs_a_claim_reads_a_handful_of_rows(ana: Agent, cl
         assert "Seq Scan" not in json.dumps(plan)
         assert sum(map(count_rows_read, list_nodes(plan))) < ROWS_AT_MOST
     finish(running[0])
-    assert claim_next().job_id == job.id
+    assert claim_next().id == job.id
 
 
 def list_nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ from episodic.models import Message
 from jobs import tasks
 from jobs.cluster import NICENESS
 from jobs.enqueue import RUN_JOB, enqueue
-from jobs.flows import get_flow, register
+from jobs.flows import get_flow, register_flow
 from jobs.models import Job, Kind, State
 from tests.conftest import Agent
 from tests.jobs.oracle import find_violations
@@ -131,7 +131,7 @@ def test_the_name_that_a_wake_up_carries_is_that_of_the_task() -> None:
 def test_an_app_has_registered_how_jobs_of_a_kind_run(kind: Kind) -> None:
     assert callable(get_flow(kind).run)
     with pytest.raises(ValueError, match="already"):
-        register(kind, get_flow(kind))
+        register_flow(kind, get_flow(kind))
 
 
 @pytest.mark.django_db(transaction=True)

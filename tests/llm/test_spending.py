@@ -156,16 +156,11 @@ def test_an_edition_costs_what_its_model_costs_and_a_namesake_does_not(settings:
 
 @pytest.mark.django_db
 def test_a_crash_in_a_call_counts_at_the_most_that_it_can_cost(ana: Agent) -> None:
-    call = LLMCall(
-        tenant=ana.tenant, request_sha256="1", purpose="segment", model="scripted", ok=False
-    )
-    spending.open_call(call, most=Decimal("0.5"))
+    half = {"tenant": ana.tenant, "cost": Decimal("0.5"), "purpose": "segment", "ok": False}
+    spending.open_call(LLMCall(request_sha256="1", model="scripted", **half))
     spending.set_budget(ana.tenant, Decimal("0.9"))
     with pytest.raises(BudgetSpent):
-        spending.open_call(
-            LLMCall(tenant=ana.tenant, request_sha256="2", purpose="segment", model="s", ok=False),
-            most=Decimal("0.5"),
-        )
+        spending.open_call(LLMCall(request_sha256="2", model="s", **half))
     used = ana.get("usage").json()
     assert (used["spent_today"], used["daily_budget"]) == (0.5, 0.9)
 
@@ -178,8 +173,12 @@ def test_yesterdays_calls_are_paid_from_yesterdays_budget(ana: Agent, cleo: Agen
             ok=False, cost=Decimal(7), created_at=database_now() - timedelta(days=day),
         )  # fmt: skip
     spending.set_budget(ana.tenant, Decimal(1))
-    call = LLMCall(tenant=ana.tenant, request_sha256="2", purpose="segment", model="s", ok=False)
-    spending.open_call(call, most=Decimal(1))
+    spending.open_call(
+        LLMCall(
+            tenant=ana.tenant, request_sha256="2", purpose="segment", model="s", ok=False,
+            cost=Decimal(1),
+        )
+    )  # fmt: skip
     assert spending.find_spent(ana.tenant, since=spending.start_of_day(database_now())) == 1
 
 
@@ -190,10 +189,11 @@ def test_calls_at_once_never_spend_more_than_the_budget(ana: Agent) -> None:
     @across_tenants()
     def open_one(number: int) -> bool:
         call = LLMCall(
-            tenant=ana.tenant, request_sha256=str(number), purpose="segment", model="s", ok=False
-        )
+            tenant=ana.tenant, request_sha256=str(number), purpose="segment", model="s", ok=False,
+            cost=Decimal("0.1"),
+        )  # fmt: skip
         try:
-            spending.open_call(call, most=Decimal("0.1"))
+            spending.open_call(call)
         except BudgetSpent:
             return False
         finally:

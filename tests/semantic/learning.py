@@ -152,7 +152,7 @@ class Talk:
             force=True,
         )
         assert drawn == 1
-        return Changeset.objects.of(self.agent.tenant).filter(job_id=self.running.job_id).get()
+        return Changeset.objects.of(self.agent.tenant).filter(job_id=self.running.id).get()
 
     def row(self) -> Conversation:
         return Conversation.objects.of(self.agent.tenant).get(external_id=self.id)

@@ -18,6 +18,7 @@ from erasure import flow, services
 from erasure.models import Erasure, Scope, State
 from jobs import claims
 from jobs.renewing import renewing
+from memoryproject.database.clock import execute
 from memoryproject.edge.fields import CANONICAL_UUID
 from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.models import Tenant
@@ -105,9 +106,7 @@ def vacuum(*, rewrite: bool) -> int:
     # All: the admin's log, saved searches and the name of a tenant are erased from, too.
     tables = sorted({model._meta.db_table for model in apps.get_models() if model._meta.managed})
     how = sql.SQL("VACUUM (FULL, ANALYZE) {}" if rewrite else "VACUUM (ANALYZE) {}")
-    connection = connections["owner"]
-    with connection.cursor() as cursor:
-        for table in tables:
-            cursor.execute(how.format(sql.Identifier(table)))
-    connection.close()
+    for table in tables:
+        execute(how.format(sql.Identifier(table)), using="owner")
+    connections["owner"].close()
     return len(tables)

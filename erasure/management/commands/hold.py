@@ -10,10 +10,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from episodic.models import Conversation
+from episodic.queries import get_by_external_id
 from erasure import services
 from erasure.parts import holds_of
-from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.walls import acting_for
 
@@ -36,8 +35,7 @@ class Command(ServiceCommand):
             elif options["reason"]:
                 home, name = None, options["conversation"]
                 if name:
-                    rows = Conversation.objects.of(tenant)
-                    home = get_row(rows, "conversation", external_id=name).id
+                    home = get_by_external_id(tenant, name).id
                 services.place_hold(
                     tenant=tenant, conversation_id=home, actor=actor, reason=options["reason"]
                 )

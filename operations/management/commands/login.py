@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         password = seed_demo.find_or_create_password() or set_password()
-        self.stdout.write(render_access(read_address(), password=password))
+        self.stdout.write(render_access(password))
 
 
 def set_password() -> str:
@@ -36,12 +36,14 @@ def set_password() -> str:
     return password
 
 
-def read_address() -> str:
+def read_address() -> tuple[str, int]:
+    """Return where the server listens: its host and port."""
     host = env.read_text("MEMORY_HOST", "127.0.0.1")
-    return f"http://{host}:{env.read_integer('PORT', 8000, at_least=1, at_most=65535)}"
+    return host, env.read_integer("PORT", 8000, at_least=1, at_most=65535)
 
 
-def render_access(address: str, *, password: str) -> str:
+def render_access(password: str) -> str:
+    address = "http://{}:{}".format(*read_address())
     conversation = read_conversations(seed_demo.DEMO)[0].external_id
     key = seed_demo.get_or_create_key()
     return f"""

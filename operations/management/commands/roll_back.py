@@ -5,11 +5,13 @@ revert what was made from it. All of it is kept, and you can lift the quarantine
 --reason: count only.
 """
 
+import uuid
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from episodic.models import Conversation, Role, Withholding
+from episodic.models import Role, Withholding
+from episodic.queries import get_by_external_id
 from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant, read_moment
 from memoryproject.tenancy.models import APIKey, Tenant
 from semantic.rollback import preview, roll_back
@@ -22,7 +24,7 @@ class Command(ServiceCommand):
         parser.add_argument("tenant", help="name of the tenant")
         parser.add_argument("--since", required=True, help="as in 2026-03-02T09:00:00Z")
         parser.add_argument("--key", help="first characters of the API key that posted it")
-        parser.add_argument("--conversation", help="the agent's UUID of the conversation")
+        parser.add_argument("--conversation", type=uuid.UUID, help="by the agent's own id")
         parser.add_argument("--speaker", default="", help="name of the messages")
         parser.add_argument("--role", default="", choices=Role.values)
         parser.add_argument("--reason", default="", help="why; kept, and needed to do it")
@@ -64,10 +66,7 @@ def make_row(tenant: Tenant, options: dict[str, Any]) -> Withholding:
             raise CommandError("These characters begin no key of the tenant, or several.")
         key = keys[0]
     if options["conversation"]:
-        mine = Conversation.objects.of(tenant)
-        conversation = mine.filter(external_id=options["conversation"]).first()
-        if conversation is None:
-            raise CommandError("The tenant has no such conversation.")
+        conversation = get_by_external_id(tenant, options["conversation"])
     return Withholding(
         tenant=tenant,
         actor=options["actor"],

@@ -23,7 +23,7 @@ from django.urls import get_resolver
 from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
 from memoryproject.ai.reachability import find_problem
-from memoryproject.process import env, logs, web
+from memoryproject.process import logs, web
 from memoryproject.process.forks import fork, kill
 from memoryproject.process.loading import without_collecting
 from memoryproject.text import tokens
@@ -42,8 +42,7 @@ class Command(BaseCommand):
     requires_system_checks = []  # they run while the web server loads
 
     def handle(self, *args: Any, **options: Any) -> None:
-        host = env.read_text("MEMORY_HOST", "127.0.0.1")
-        port = env.read_integer("PORT", 8000, at_least=1, at_most=65535)
+        host, port = login.read_address()
         refuse_taken_port(host, port)
         if settings.EMBEDDED_POSTGRES:
             self._say("Starting PostgreSQL …")
@@ -69,9 +68,7 @@ class Command(BaseCommand):
         if settings.LOG_FORMAT == "json":
             self._say("`make login` prints the API key and the admin's login.")
             return
-        password = seed_demo.find_or_create_password()
-        text = login.render_access(login.read_address(), password=password or CHANGED)
-        self._say(text)
+        self._say(login.render_access(seed_demo.find_or_create_password() or CHANGED))
 
     def _serve(self, host: str, port: int) -> None:
         """Run the web server, and supervise the workers here, until one ends or Ctrl-C."""

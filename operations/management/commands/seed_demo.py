@@ -1,6 +1,5 @@
 """A first tenant, key, login and conversation, so that there is something to look at."""
 
-import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ from django.utils import timezone
 from episodic import services as episodic
 from episodic.loading import post_conversations, read_conversations
 from episodic.models import Conversation
-from jobs.models import Job
-from jobs.tasks import run_job
-from jobs.turns import is_due
+from jobs.draining import drain_jobs
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
 
@@ -60,9 +57,8 @@ def find_or_create_password() -> str | None:
 
 def write_private(file: Path, text: str) -> None:
     """Write a file that only this user can read."""
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-        opened.write(text)
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
 
 
 def has_conversations() -> bool:
@@ -73,7 +69,4 @@ def seed_conversation(tenant: Tenant) -> None:
     post_conversations(read_conversations(DEMO), tenant=tenant)
     for conversation in Conversation.objects.of(tenant):
         episodic.request_flush(conversation=conversation)
-    due = Job.objects.of(tenant).filter(is_due())
-    while ids := list(due.values_list("id", flat=True)):
-        for job_id in ids:
-            run_job(str(job_id))
+    drain_jobs()
