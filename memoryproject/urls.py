@@ -20,7 +20,7 @@ from notes import api as notes
 from operations.health import HealthLive, HealthReady
 from operations.metrics import show_metrics
 from people import api as people
-from retrieval.api import contexts, links, memories, receipts, reconstruct, search
+from retrieval.api import contexts, conversations, links, memories, receipts, reconstruct, search
 from retrieval.api import memory_tests as tests
 from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
@@ -77,7 +77,7 @@ api = [
     path("memory_tests", tests.MemoryTests.as_view()),
     path("memory_tests/run", tests.RunMemoryTests.as_view()),
     path("memory_tests/<id:test_id>", tests.OneMemoryTest.as_view()),
-    path("conversations/<id:conversation_id>", retrieval.ConversationState.as_view()),
+    path("conversations/<id:conversation_id>", conversations.ConversationState.as_view()),
     path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
     path("people", people.People.as_view()),
     path("people/<id:person_id>", people.OnePerson.as_view()),
@@ -99,8 +99,8 @@ api = [
     path("context_pre_retrieve", retrieval.ContextPreRetrieve.as_view()),
     path("reconstruct_context", reconstruct.ReconstructContext.as_view()),
     path("search", search.Search.as_view()),
-    path("recent_memory", retrieval.RecentMemory.as_view()),
-    path("recent_memory/raw", retrieval.RecentMemoryRaw.as_view()),
+    path("recent_memory", conversations.RecentMemory.as_view()),
+    path("recent_memory/raw", conversations.RecentMemoryRaw.as_view()),
     path("whoami", WhoAmI.as_view()),
     path("health/live", HealthLive.as_view()),
     path("health/ready", HealthReady.as_view()),

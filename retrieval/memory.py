@@ -2,7 +2,7 @@
 
 import math
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -17,16 +17,15 @@ from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import clean_block
+from memoryproject.text.cleaning import clean_alone, clean_block, clean_line
 from memoryproject.text.tokens import count_quarters, in_use
 from notes import queries as note_queries
 from notes.models import Note
 from notes.wording import LABEL_AT_MOST, shorten
-from retrieval.citations import cite, measure_unloaded, quote
-from retrieval.markdown import mark
+from retrieval.markdown import mark, render_message
 from semantic import queries as semantic_queries
 from semantic.correction_marks import find_corrections, set_corrections
-from semantic.models import Fact
+from semantic.models import Evidence, Fact
 
 BEGINNING = 1_000
 """Characters of a note that an outline has."""
@@ -86,6 +85,16 @@ class Memory:
     def quotation(self) -> str:
         """Return what a prompt shows of it: the content, its messages quoted and dated."""
         return (self.marked or self.content) if self.citation is None else self.citation
+
+    @property
+    def clean_label(self) -> str:
+        """Return the label as an answer prints it."""
+        return clean_alone(self.label)
+
+    @property
+    def clean_description(self) -> str:
+        """Return the description as an answer prints it."""
+        return clean_block(self.description)
 
     @property
     def token_estimate(self) -> int:
@@ -172,7 +181,7 @@ def _load_facts(
     if is_corrected:
         set_corrections(tenant, facts)
     cited = {} if active_only else evidence
-    sources = cite(tenant, cited, with_content=not outline, is_corrected=is_corrected)
+    sources = _cite(tenant, cited, with_content=not outline, is_corrected=is_corrected)
     for fact in facts:
         lines, unloaded = sources.get(fact.id, ([], 0))
         memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only)
@@ -237,8 +246,8 @@ def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool
         content="\n".join([*head, *lines]),
         correction=episode.correction,
         marked="\n".join([*marked_head, *marked]),
-        citation=None if active_only else "\n".join([*marked_head, *quote(messages)]),
-        unloaded_quarters=measure_unloaded(messages),
+        citation=None if active_only else "\n".join([*marked_head, *_quote(messages)]),
+        unloaded_quarters=_measure_unloaded(messages),
         importance=episode.surprise,
         at=episode.end_at,
         created_at=episode.created_at,
@@ -290,3 +299,57 @@ def _render_standing(fact: Fact) -> str:
         why = fact.Because(fact.invalidated_because).label
         parts.append(f"retired {fact.invalid_at:%Y-%m-%d}: {why}")
     return f"({'; '.join(parts)})"
+
+
+def _cite(
+    tenant: Tenant,
+    evidence: Mapping[uuid.UUID, Sequence[Evidence]],
+    *,
+    with_content: bool,
+    is_corrected: bool,
+) -> dict[uuid.UUID, tuple[list[str], int]]:
+    """Return by fact the messages that say it, or the titles of episodes of which all counts.
+
+    And the quarters of a token of what was not loaded. `is_corrected`: some may be marked.
+    """
+    rows = [row for several in evidence.values() for row in several]
+    messages = _load_sources(tenant, rows, with_content=with_content)
+    if is_corrected:
+        set_corrections(tenant, list(messages.values()))
+    whole = [row.episode_id for row in rows if not row.message_seqs]
+    episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
+    sources = {}
+    for fact_id, several in evidence.items():
+        places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
+        quoted = [messages[place] for place in places if place in messages]
+        titled_ids = {row.episode_id for row in several if not row.message_seqs}
+        titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
+        titles = [
+            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title)}"
+            for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
+        ]
+        lines = _quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))
+        sources[fact_id] = ["", "Sources:", *titles, *lines], _measure_unloaded(quoted)
+    return sources
+
+
+def _load_sources(
+    tenant: Tenant, evidence: Iterable[Evidence], *, with_content: bool
+) -> dict[tuple[uuid.UUID | None, int], Message]:
+    """Return the messages that evidence names, by episode and seq, in one query."""
+    seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
+    messages = Message.objects.of(tenant).filter(
+        episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
+    )
+    rows = messages if with_content else episodic_queries.without_content(messages)
+    return {(message.episode_id, message.seq): message for message in rows}
+
+
+def _measure_unloaded(messages: Iterable[Message]) -> int:
+    """Return the quarters of a token of what messages say, of those without their content."""
+    return sum(getattr(message, "quarters", 0) for message in messages)
+
+
+def _quote(messages: Sequence[Message]) -> list[str]:
+    """Return messages as lines with day and speaker, in the same order."""
+    return [render_message(message, with_day=True) for message in messages]

@@ -25,6 +25,7 @@ from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.search.in_conversation import RecallRequest
 from retrieval.truncation import Trimmer
 
 Item = TypeVar("Item")
@@ -107,6 +108,7 @@ class Packed:
         self.explain = explain
         """Whether facts and episodes say their ids."""
         self.facts: list[FactHit] = []
+        self._fact_ids: set[str] = set()
         self.days: dict[Day, list[Shown]] = {}
         """Messages in order of choice."""
         self._quarters: dict[Day | None, int] = {}
@@ -127,27 +129,24 @@ class Packed:
         room = _room_for_facts(self.max_tokens, wants_facts) if messages else self.max_tokens
         for hit in facts:
             self.add_fact(hit, at_most=room)
-        chosen = {hit.id for hit in self.facts}
-        rest = [hit for hit in facts if hit.is_pinned and hit.id not in chosen]
         at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
-        for hit in [*rest, *pinned]:
+        for hit in [*(hit for hit in facts if hit.is_pinned), *pinned]:
             self.add_fact(hit, at_most=at_most)
         sizes = (_measure(message, message.content or "") for message in messages)
         is_tight = sum(sizes) > 4 * self.max_tokens
         for message in messages:
             self.add_message(message, is_tight=is_tight)
-        chosen = {hit.id for hit in self.facts}
         for hit in facts:
-            if hit.id not in chosen:
-                self.add_fact(hit, at_most=self.max_tokens)
-        order = {hit.id: place for place, hit in enumerate([*facts, *pinned])}
-        self.facts.sort(key=lambda hit: order[hit.id])
+            self.add_fact(hit, at_most=self.max_tokens)
+        self.facts = [hit for hit in (*facts, *pinned) if hit.id in self._fact_ids]
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
-        """Add a fact unless it would take what is spent above `at_most`."""
-        text = self._render_fact(hit) if self.facts else FACTS_HEADING + self._render_fact(hit)
+        """Add a fact, once, unless it would take what is spent above `at_most`."""
+        if hit.id in self._fact_ids:
+            return
+        text = self._render_fact(hit) if self._fact_ids else FACTS_HEADING + self._render_fact(hit)
         if self._pay(None, _count(text), at_most=at_most):
-            self.facts.append(hit)
+            self._fact_ids.add(hit.id)
 
     def add_message(self, message: MessageRow, *, is_tight: bool) -> None:
         """Add a message, as whole as it fits, with the headings that it needs.
@@ -263,28 +262,27 @@ def pack(
     candidates: Candidates,
     episodes: Sequence[Hit],
     *,
-    query: str,
-    asked_at: datetime,
-    fact_limit: int,
-    wants_facts: bool,
-    explain: bool,
+    request: RecallRequest,
     max_tokens: int,
+    now: datetime,
 ) -> Packed:
-    """Choose what to serve within `max_tokens`; facts below `fact_limit` only point at messages.
+    """Choose what to serve within `max_tokens`, which may be less than the request's.
 
-    The text of all blocks, a line break between two of them, never counts more than
-    `max_tokens`. `wants_facts`: the caller asked for one category of them.
+    Facts below the request's `semantic_limit` only point at their messages. The text of all
+    blocks, a line break between two of them, never counts more than `max_tokens`.
     """
-    asked = days_asked(query, at=asked_at)
+    query = request.query
+    asked = days_asked(query, at=request.as_of or request.known_at or now)
     ranks = rank_facts(candidates.facts, asked)
-    facts = sorted(candidates.facts, key=lambda hit: ranks[hit.id])[:fact_limit]
+    facts = sorted(candidates.facts, key=lambda hit: ranks[hit.id])[: request.semantic_limit]
     messages = rank_messages(candidates, episodes, ranks, query=query, asked=asked)
     trimmer = Trimmer(
         question=query,
         messages=[message.content or "" for message in messages],
         speakers={message.name for message in messages},
     )
-    packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=explain)
+    packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=request.explain)
+    wants_facts = request.category is not None
     packed.fill(facts, messages, pinned=candidates.pinned, wants_facts=wants_facts)
     return packed
 

@@ -25,14 +25,7 @@ from retrieval import markdown, receipts, selection
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import (
-    CONVERSATION,
-    USER,
-    Question,
-    RecallRequest,
-    embed_or_none,
-    to_question,
-)
+from retrieval.search.in_conversation import CONVERSATION, USER, Question, RecallRequest
 from retrieval.search.scores import DEFAULTS, SETTING, Fusion, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
@@ -78,13 +71,12 @@ def recall(
 def _recall(
     tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
 ) -> tuple[Draft, Progress]:
-    started = time.monotonic()
-    draft, progress = reading.read(
-        lambda: _draft_with_progress(tenant, request, now),
-        tenant=tenant,
-        key=asked_by,
-        fresh=request.min_seq is not None,
-    )
+    def draft_and_measure() -> tuple[Draft, Progress]:
+        draft = draft_answer(tenant=tenant, request=request, now=now)
+        return draft, episodic_queries.measure_progress(draft.receipt.conversation)
+
+    started, fresh = time.monotonic(), request.min_seq is not None
+    draft, progress = reading.read(draft_and_measure, tenant=tenant, key=asked_by, fresh=fresh)
     receipt = draft.receipt
     with print_links(request.links):
         receipt.parts = receipts.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
@@ -102,14 +94,6 @@ def _recall(
     named = {traces.CONVERSATION: str(request.conversation_id), traces.RECORDS: len(draft.served)}
     traces.describe(named)
     return draft, progress
-
-
-def _draft_with_progress(
-    tenant: Tenant, request: RecallRequest, now: datetime
-) -> tuple[Draft, Progress]:
-    """Return a draft, and how far its conversation was processed where that was read."""
-    draft = draft_answer(tenant=tenant, request=request, now=now)
-    return draft, episodic_queries.measure_progress(draft.receipt.conversation)
 
 
 def draft_answer(
@@ -134,21 +118,16 @@ def _draft(
     now: datetime,
     find: Find,
 ) -> Draft:
-    fusion = choose_fusion(tenant, request)
-    if conversation:
-        conversation.tenant = tenant
+    fusion = DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
     started = time.perf_counter()
-    is_empty = conversation is None and request.scope == CONVERSATION
-    vector, degraded = (None, "") if is_empty else embed_or_none(request.query)
+    place = conversation
+    if place is None and request.scope != CONVERSATION:  # a new one has what others share
+        place = Conversation(tenant=tenant, external_id=request.conversation_id)
+    vector, degraded = in_conversation.embed_or_none(request.query) if place else (None, "")
     embedded = time.perf_counter()
     model = "" if vector is None else embeddings.get_embedder().name
-    place = conversation
-    if request.scope != CONVERSATION:  # a conversation that is not there yet has what others share
-        place = conversation or Conversation(tenant=tenant, external_id=request.conversation_id)
-    known = None
-    if conversation and request.known_at:
-        known = find_known(conversation, request.known_at, request.as_of)
-    question = to_question(request, fusion, vector, model, now, known)
+    known = find_known(conversation, request)
+    question = in_conversation.to_question(request, fusion, vector, model, now, known)
     hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
@@ -197,18 +176,18 @@ def _search(conversation: Conversation, request: RecallRequest, question: Questi
     return [*facts, *in_conversation.search(conversation, question)]
 
 
-def find_known(
-    conversation: Conversation, known_at: datetime, as_of: datetime | None
-) -> list[uuid.UUID]:
-    """Return the facts and episodes of a conversation that the server had at a moment.
+def find_known(place: Conversation | None, request: RecallRequest) -> list[uuid.UUID] | None:
+    """Return the facts and episodes that the server had at the moment asked about; None: now.
 
     With `as_of` the facts that it held then to be true at that other one. What was
     quarantined or erased since is left out.
     """
+    if place is None or request.known_at is None:
+        return None
     facts = beliefs.facts_believed_at(
-        tenant=conversation.tenant, known_at=known_at, as_of=as_of, conversation=conversation
+        tenant=place.tenant, known_at=request.known_at, as_of=request.as_of, conversation=place
     )
-    return [*facts, *episodic_queries.episodes_known_at(conversation, known_at)]
+    return [*facts, *episodic_queries.episodes_known_at(place, request.known_at)]
 
 
 def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: str) -> float | None:
@@ -223,11 +202,6 @@ def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: s
         return 0.0
     likeness = likeness_of(embeddings.get_embedder().name)
     return round(estimate_relevance(likeness.share(max(near)[1])), 2)
-
-
-def choose_fusion(tenant: Tenant, request: RecallRequest) -> Fusion:
-    """Return the numbers for a request: its own, else the tenant's, else the defaults."""
-    return DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
 
 
 def _render_request(request: RecallRequest, fusion: Fusion) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from memoryproject.edge.errors import Problem
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.packing import Block, Budget, fit
+from retrieval.search.in_conversation import RecallRequest
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -21,18 +22,10 @@ BUDGET_SHARE = 0.5
 SHORTEST_WORD = 3
 
 
-def find_recent(
-    conversation: Conversation,
-    query: str,
-    min_seq: int,
-    max_tokens: int | None,
-    *,
-    whole: bool = False,
-) -> Block | None:
+def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int) -> Block | None:
     """Return the messages of the window to show, as a part of an answer: the newest that fit.
 
-    None if none does, or if all up to `min_seq` is indexed. Very long ones are cut unless
-    `whole`.
+    None if none does, or if all up to `min_seq` is indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
@@ -46,7 +39,7 @@ def find_recent(
     if min_seq <= progress.indexed_through_seq:
         return None
     newest = episodic_queries.newest_of_window(conversation=conversation, at_most=READ_AT_MOST)
-    query_words = _words(query)
+    query_words = _words(request.query)
 
     def worth(message: Message) -> tuple[bool, int, int]:
         return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
@@ -54,16 +47,19 @@ def find_recent(
     chosen = sorted(newest, key=worth, reverse=True)[:SHOWN_AT_MOST]
     if conversation.has_corrections:
         set_corrections(conversation.tenant, chosen)
-    room = None if max_tokens is None else int(max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
+    room = None
+    if request.max_tokens is not None:
+        room = int(request.max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
     lines = [
-        (row, markdown.render_message(row, with_day=True, whole=whole) + "\n")
+        (row, markdown.render_message(row, with_day=True, whole=request.whole) + "\n")
         for row in sorted(chosen, key=lambda row: -row.seq)
     ]
     shown = fit(lines, Budget(room), size=lambda line: count_tokens(line[1]))
     if not shown:
         return None
     messages, texts = zip(*reversed(shown), strict=True)
-    return Block(HEADING + "".join(texts), messages, markdown.list_cut(messages, whole=whole))
+    cut = markdown.list_cut(messages, whole=request.whole)
+    return Block(HEADING + "".join(texts), messages, cut)
 
 
 def _words(content: str) -> set[str]:

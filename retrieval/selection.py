@@ -86,17 +86,40 @@ def choose(
     """Return what an answer serves of hits, best first; nothing of them where it is left out."""
     recent = None
     if request.min_seq is not None:
-        recent = find_recent(
-            conversation, request.query, request.min_seq, request.max_tokens, whole=request.whole
-        )
+        recent = find_recent(conversation, request, request.min_seq)
     if is_left_out:
-        return _choose_recent(recent, is_packed=request.max_tokens is not None)
-    facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
-    if conversation.has_corrections and request.known_at is None:
-        facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
-    episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
-    if request.max_tokens is None:
-        return _choose_all(conversation, request, facts, episodes, recent, now)
+        chosen = Chosen([], [], "", blocks=None if request.max_tokens is None else ())
+    else:
+        facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
+        if conversation.has_corrections and request.known_at is None:
+            facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
+        episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
+        if request.max_tokens is None:
+            chosen = _choose_all(conversation, request, facts, episodes, now)
+        else:
+            taken = count_tokens(recent.text) + 1 if recent else 0
+            room = request.max_tokens - taken
+            chosen = _choose_packed(conversation, request, facts, episodes, room, now)
+    if recent is None:
+        return chosen
+    return replace(
+        chosen,
+        text="\n".join(part for part in (chosen.text, recent.text) if part),
+        blocks=None if chosen.blocks is None else (*chosen.blocks, recent),
+        recent=recent,
+        cut=(*chosen.cut, *recent.cut),
+    )
+
+
+def _choose_packed(
+    conversation: Conversation,
+    request: RecallRequest,
+    facts: Sequence[Hit],
+    episodes: Sequence[Hit],
+    max_tokens: int,
+    now: datetime,
+) -> Chosen:
+    """Return what a budget holds."""
     quoted = [hit for hit in episodes if hit.lines]
     candidates = load_candidates(
         conversation,
@@ -113,19 +136,9 @@ def choose(
         candidates.episodes,
         candidates.messages.values(),
     )
-    taken = count_tokens(recent.text) + 1 if recent else 0
-    packed = packing.pack(
-        candidates,
-        quoted,
-        query=request.query,
-        asked_at=request.as_of or request.known_at or now,
-        fact_limit=request.semantic_limit,
-        wants_facts=request.category is not None,
-        explain=request.explain,
-        max_tokens=request.max_tokens - taken,
-    )
+    packed = packing.pack(candidates, quoted, request=request, max_tokens=max_tokens, now=now)
     said = packed.messages()
-    blocks = (*packed.blocks(), *([recent] if recent else []))
+    blocks = tuple(packed.blocks())
     return Chosen(
         facts=packed.facts,
         episodes=[
@@ -135,21 +148,7 @@ def choose(
         ],
         text="\n".join(block.text for block in blocks),
         blocks=blocks,
-        recent=recent,
         cut=tuple(message_id for block in blocks for message_id in block.cut),
-    )
-
-
-def _choose_recent(recent: Block | None, *, is_packed: bool) -> Chosen:
-    """Return what was not found but asked for by number, and nothing else."""
-    blocks = (recent,) if recent else ()
-    return Chosen(
-        facts=[],
-        episodes=[],
-        text=recent.text if recent else "",
-        blocks=blocks if is_packed else None,
-        recent=recent,
-        cut=recent.cut if recent else (),
     )
 
 
@@ -158,7 +157,6 @@ def _choose_all(
     request: RecallRequest,
     fact_hits: Sequence[Hit],
     episode_hits: Sequence[Hit],
-    recent: Block | None,
     now: datetime,
 ) -> Chosen:
     """Return all that was found: no budget limits the answer."""
@@ -190,10 +188,7 @@ def _choose_all(
     quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
     messages = (message for hit in quoted for message in hit.messages)
     cut += markdown.list_cut(messages, whole=request.whole)
-    if recent is not None:
-        text = "\n".join(part for part in (text, recent.text) if part)
-        cut += recent.cut
-    return Chosen(facts=facts, episodes=episodes, text=text, recent=recent, cut=cut)
+    return Chosen(facts=facts, episodes=episodes, text=text, cut=cut)
 
 
 def _put_corrections_first(

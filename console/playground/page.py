@@ -24,7 +24,7 @@ from memoryproject.edge.http import flatten_details
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
 from retrieval.analysis import Analysis, Outcome, RankedMemory, analyse
-from retrieval.api.forms import DETAILS, ContextInput, RetrieveInput
+from retrieval.api.retrieve import DETAILS, ContextInput, RetrieveInput
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.search import scores

@@ -1,19 +1,34 @@
-"""What calls share that look through a whole tenant: filters, the mirror without a database."""
+"""What calls share: fields; and those that look through a whole tenant: filters, the mirror."""
 
 from collections.abc import Callable
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from memoryproject.edge import fields
+from memoryproject.edge.headers import set_headers
 from memoryproject.tenancy.views import ReadView
-from memoryproject.text.cleaning import print_links
+from memoryproject.text.cleaning import LINK_STYLES, print_links
 from notes.forms import VALENCES, WORD_AT_MOST
 from retrieval import mirror
-from retrieval.api.forms import LinksField, set_headers
 from retrieval.memory import EPISODIC
+
+MARKDOWN = {(200, "text/markdown"): OpenApiTypes.STR}
+
+
+class BudgetField(fields.WholeNumberField):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
+
+
+class LinksField(fields.WordField):
+    """How a text for a prompt prints links."""
+
+    def __init__(self) -> None:
+        super().__init__(choices=LINK_STYLES, required=False)
 
 
 class NarrowedInput(fields.Strict):

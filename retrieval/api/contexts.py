@@ -9,10 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.fields import ContentField, IdField, Output, Strict, WholeNumberField
+from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
-from retrieval.api.forms import MARKDOWN, BudgetField, LinksField, markdown_response, set_headers
+from retrieval.api.answers import MARKDOWN, BudgetField, LinksField
 from retrieval.models import Context, ContextSection
 from retrieval.reading import contexts
 

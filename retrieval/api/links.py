@@ -105,8 +105,8 @@ class MemoryLinks(ReadView):
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
         query = self.read_query(LinksQuery)
         limit = query.pop("limit")
-        edges = list(
-            links.links_of(tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query)
+        edges = links.links_of(
+            tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query
         )
         after = _name_place(edges[limit - 1]) if len(edges) > limit else None
         items = MemoryLinkOutput(edges[:limit], many=True).data

@@ -11,7 +11,7 @@ from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import print_links
 from notes.renderings import SpanOutput
 from retrieval import markdown, reading
-from retrieval.api.forms import BudgetField, LinksField
+from retrieval.api.answers import BudgetField, LinksField
 from retrieval.truncation import Strategy
 
 STRATEGIES = [strategy.value for strategy in Strategy]
@@ -38,8 +38,9 @@ class PeekOutput(Output):
 
     table = reading.Peek
     columns = (
-        "memory.id memory.kind memory.source_type memory.source_id? label description? "
-        "memory.metadata related_ids related_cut token_estimate location counter"
+        "memory.id memory.kind memory.source_type memory.source_id? label=memory.clean_label "
+        "description=memory.clean_description? memory.metadata related_ids related_cut "
+        "memory.token_estimate location counter"
     )
     location = Location(source="memory.span", allow_null=True)
 

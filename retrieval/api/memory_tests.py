@@ -15,11 +15,9 @@ from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from retrieval import memory_tests
-from retrieval.api.forms import BudgetField
+from retrieval.api.answers import BudgetField
 from retrieval.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 from retrieval.models import MemoryTest
-
-TOKENS_AT_MOST = 1_000_000
 
 
 def _texts() -> serializers.ListField:
@@ -35,7 +33,7 @@ class MemoryTestInput(fields.Strict):
     max_tokens = BudgetField(required=False)
     must_say = _texts()
     must_not_say = _texts()
-    at_most_tokens = fields.WholeNumberField(required=False, min_value=1, max_value=TOKENS_AT_MOST)
+    at_most_tokens = BudgetField(required=False)
     case_id = fields.IdField(required=False)
 
 

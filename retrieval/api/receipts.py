@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -79,8 +78,7 @@ class RetrievalReplay(ReadView):
     @describe("replay_retrieval", answers=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
-        again = asdict(replay(receipt))
-        return Response(ReplayOutput({"receipt": receipt.id, **again}).data)
+        return Response(ReplayOutput(replay(receipt)).data)
 
 
 def _find_receipts(tenant: Tenant) -> QuerySet[Retrieval]:

@@ -7,8 +7,7 @@ from rest_framework.response import Response
 
 from memoryproject.edge.fields import AskedMomentField, FlagField, Output, WholeNumberField
 from memoryproject.edge.schema import describe
-from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.forms import BudgetField
+from retrieval.api.answers import BudgetField, MirroredView, NarrowedInput
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 

@@ -1,34 +1,198 @@
-"""Answering agents: retrieve, context, recent episodes, and what is known of a conversation."""
+"""The calls `retrieve_memory`, which answers with markdown or JSON, and `context_pre_retrieve`."""
 
-import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic import queries as episodic_queries
-from episodic.models import Episode, Message
+from episodic.models import Message
 from episodic.queries import Progress
-from episodic.read_api import OwnerOutput
-from indexing.models import MemoryKind
-from jobs.models import Job, Kind, State
-from memoryproject.edge.fields import Strict, say_moment
+from episodic.read_api import EpisodeOutput
+from memoryproject.edge import fields
+from memoryproject.edge.fields import say_moment
+from memoryproject.edge.headers import AnyResponse, markdown_response, set_headers
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
-from memoryproject.text.cleaning import print_links
-from retrieval import markdown, recall
-from retrieval.api import forms
-from retrieval.api.forms import AnyResponse, set_headers
-from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow, load_candidates
+from retrieval import recall
+from retrieval.api.answers import MARKDOWN, BudgetField, LinksField
+from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
+from retrieval.markdown import SHOWN_AT_MOST, Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Draft
-from retrieval.search.in_conversation import RecallRequest
-from semantic import queries as semantic_queries
-from semantic.correction_marks import set_corrections
+from retrieval.search import scores
+from retrieval.search.in_conversation import (
+    CONVERSATION,
+    EPISODIC_LIMIT,
+    SCOPES,
+    SEMANTIC_LIMIT,
+    USER,
+    RecallRequest,
+)
+from semantic.renderings import CATEGORIES, FactOutput
+
+DETAILS = ["auto", "none", "low", "high"]
+
+
+class FusionInput(fields.Strict):
+    """Numbers of the formula that orders memories; absent ones are the tenant's."""
+
+    k = fields.WholeNumberField(required=False, min_value=0, max_value=scores.K_AT_MOST)
+    depth = fields.WholeNumberField(required=False, min_value=1, max_value=scores.DEPTH_AT_MOST)
+    lexical_weight = fields.NumberField(
+        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST
+    )
+    vector_weight = fields.NumberField(required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST)
+    floor = fields.NumberField(required=False, min_value=0, max_value=1)
+
+
+class ContextInput(fields.Strict):
+    """The body of `context_pre_retrieve`."""
+
+    ignored = frozenset({"episodic_limit", "detail"})
+
+    query = fields.ContentField()
+    conversation_id = fields.IdField()
+    scope = fields.WordField(choices=SCOPES, default=CONVERSATION)
+    user_id = fields.NameField()
+    semantic_limit = fields.WholeNumberField(default=SEMANTIC_LIMIT, min_value=1, max_value=200)
+    category = fields.WordField(choices=CATEGORIES, required=False)
+    max_tokens = BudgetField(required=False)
+    as_of = fields.AskedMomentField(required=False)
+    known_at = fields.AskedMomentField(required=False)
+    min_seq = fields.WholeNumberField(required=False, min_value=1)
+    explain = fields.FlagField(default=False)
+    fence = fields.FlagField(default=False)
+    fusion = FusionInput(required=False)
+    links = LinksField()
+    whole = fields.FlagField(
+        default=False,
+        help_text=f"Show messages of over {SHOWN_AT_MOST:,} characters whole; else they are cut, "
+        "and the text says so. Not with `max_tokens`, which leaves out what tells least.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["whole"] and "max_tokens" in attrs:
+            raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
+        if attrs["scope"] != USER and "user_id" in attrs:
+            raise serializers.ValidationError({"user_id": ["This needs the scope user."]})
+        for name in {"as_of", "known_at", "min_relevance"} & set(attrs):
+            if attrs["scope"] != CONVERSATION:
+                raise serializers.ValidationError({name: ["This needs the scope conversation."]})
+        return attrs
+
+
+class RetrieveInput(ContextInput):
+    """The body of `retrieve_memory` and `retrieve_memory/raw`."""
+
+    ignored = frozenset()
+
+    episodic_limit = fields.WholeNumberField(
+        required=False,
+        min_value=1,
+        max_value=100,
+        help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
+        "as the budget holds.",
+    )
+    detail = fields.WordField(choices=DETAILS, default="auto")
+    min_relevance = fields.NumberField(required=False, min_value=0, max_value=1)
+
+
+class RawMessage(serializers.Serializer[Any]):
+    """A message in an episode."""
+
+    role = serializers.CharField()
+    content = serializers.CharField()
+
+
+class RawFact(FactOutput):
+    """A fact that answers."""
+
+    score = serializers.FloatField()
+
+
+class FullEpisode(EpisodeOutput):
+    """An episode with its messages."""
+
+    messages = RawMessage(many=True)
+
+
+class RawEpisode(FullEpisode):
+    """An episode that answers."""
+
+    score = serializers.FloatField()
+
+
+class Source(fields.Output):
+    """A message behind a memory."""
+
+    table, columns = MessageRow, "message_id seq role name? timestamp=occurred_at metadata"
+    message_id = serializers.UUIDField(source="id")
+
+
+class BlockOutput(serializers.Serializer[Any]):
+    """A part of the packed text."""
+
+    text = serializers.CharField()
+    sources = Source(source="messages", many=True)
+
+
+class RecentMessage(Source):
+    """A message that no episode holds yet."""
+
+    content = serializers.CharField()
+
+
+class Legs(serializers.Serializer[Any]):
+    """How many memories were found by BM25, and how many by vector."""
+
+    lexical = serializers.IntegerField()
+    vector = serializers.IntegerField()
+
+
+class HowFound(fields.Output):
+    """How a memory got into the answer; a rank is null where that ranking did not have it."""
+
+    table = Hit
+    columns = "rank lexical_rank vector_rank rrf retrievability score terms"
+
+
+class Explanation(serializers.Serializer[Any]):
+    """How an answer came about."""
+
+    legs = serializers.DictField(child=Legs())
+    hits = serializers.DictField(child=HowFound())
+
+
+class FenceOutput(fields.Output):
+    """Marks to put around the text."""
+
+    table, columns = Fence, "nonce opening closing"
+    nonce = serializers.CharField()
+
+
+class RawAnswer(serializers.Serializer[Any]):
+    """The answer of `retrieve_memory/raw`."""
+
+    semantic = RawFact(many=True)
+    episodic = RawEpisode(many=True)
+    sources = serializers.DictField(child=Source(many=True))
+    blocks = BlockOutput(many=True, allow_null=True)
+    cut = serializers.ListField(child=serializers.UUIDField())
+    recent = RecentMessage(many=True, allow_null=True)
+    explain = Explanation(allow_null=True)
+    fence = FenceOutput(allow_null=True)
+    relevance = serializers.FloatField(allow_null=True)
+    receipt = serializers.UUIDField()
+    indexed_through_seq = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    degraded = serializers.CharField(allow_null=True)
+    counter = serializers.CharField()
+    corrections = serializers.DictField(child=serializers.CharField(), required=False)
 
 
 class Answering(ReadView):
@@ -38,7 +202,7 @@ class Answering(ReadView):
     kind: Retrieval.Kind
     memory_operations = {"POST": "search_memory"}
 
-    def answer(self, form: type[Strict]) -> tuple[Draft, Progress]:
+    def answer(self, form: type[fields.Strict]) -> tuple[Draft, Progress]:
         params = {"links": self.key().links, **self.read(form)}
         request = RecallRequest(kind=self.kind, **params)
         return recall.recall(
@@ -49,9 +213,9 @@ class Answering(ReadView):
 class RetrieveMemory(Answering):
     kind = Retrieval.Kind.RETRIEVE
 
-    @describe("retrieve_memory", forms.RetrieveInput, forms.MARKDOWN)
+    @describe("retrieve_memory", RetrieveInput, MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
-        return _as_markdown(*self.answer(forms.RetrieveInput))
+        return _as_markdown(*self.answer(RetrieveInput))
 
 
 class RetrieveMemoryRaw(Answering):
@@ -59,22 +223,22 @@ class RetrieveMemoryRaw(Answering):
 
     kind = Retrieval.Kind.RETRIEVE_RAW
 
-    @describe("retrieve_memory_raw", forms.RetrieveInput, forms.RawAnswer)
+    @describe("retrieve_memory_raw", RetrieveInput, RawAnswer)
     def post(self, request: Request) -> Response:
-        draft, progress = self.answer(forms.RetrieveInput)
+        draft, progress = self.answer(RetrieveInput)
         return _with_headers(Response(render_raw(draft, progress)), draft, progress)
 
 
 class ContextPreRetrieve(Answering):
     kind = Retrieval.Kind.CONTEXT
 
-    @describe("context_pre_retrieve", forms.ContextInput, forms.MARKDOWN)
+    @describe("context_pre_retrieve", ContextInput, MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
-        return _as_markdown(*self.answer(forms.ContextInput))
+        return _as_markdown(*self.answer(ContextInput))
 
 
 def _as_markdown(draft: Draft, progress: Progress) -> HttpResponse:
-    return _with_headers(forms.markdown_response(draft.chosen.text), draft, progress)
+    return _with_headers(markdown_response(draft.chosen.text), draft, progress)
 
 
 def _with_headers(response: AnyResponse, draft: Draft, progress: Progress) -> AnyResponse:
@@ -108,9 +272,7 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
     corrections = {"corrections": chosen.corrections} if chosen.corrections else {}
     return {
         "semantic": [_render_fact(hit) for hit in chosen.facts],
-        "episodic": [
-            {**_render_episode_hit(hit), "score": hit.found.score} for hit in chosen.episodes
-        ],
+        "episodic": [{**render_episode(hit), "score": hit.found.score} for hit in chosen.episodes],
         "sources": {
             str(hit.found.memory_id): [_render_source(row) for row in hit.messages]
             for hit in chosen.hits
@@ -119,7 +281,7 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
         "cut": list(chosen.cut),
         "recent": None if params["min_seq"] is None else recent,
         "explain": _explain(draft) if params["explain"] else None,
-        "fence": forms.FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
+        "fence": FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
         "relevance": receipt.relevance,
         "receipt": str(receipt.id),
         "indexed_through_seq": progress.indexed_through_seq,
@@ -145,7 +307,7 @@ def _render_fact(hit: FactHit) -> dict[str, Any]:
     }
 
 
-def _render_episode_hit(hit: EpisodeHit) -> dict[str, Any]:
+def render_episode(hit: EpisodeHit) -> dict[str, Any]:
     """Return what a `RawEpisode` has, its score aside."""
     values = {
         name: say_moment(datetime.fromisoformat(value)) if value and name.endswith("_at") else value
@@ -175,85 +337,5 @@ def _render_source(row: MessageRow | Message) -> dict[str, Any]:
 
 def _explain(draft: Draft) -> dict[str, Any]:
     """Return how each leg did and how each memory was found, by memory id."""
-    hits = {str(hit.memory_id): forms.HowFound(hit).data for hit in draft.served}
+    hits = {str(hit.memory_id): HowFound(hit).data for hit in draft.served}
     return {"legs": draft.receipt.counts, "hits": hits}
-
-
-class Recent(ReadView):
-    """Loads the newest episodes."""
-
-    for_users = True
-    memory_operations = {"POST": "search_memory"}
-
-    def find_episodes(self, params: dict[str, Any]) -> list[Episode]:
-        """Return the newest episodes of the conversation asked about, newest first."""
-        conversation = episodic_queries.find_conversation(
-            tenant=self.tenant(), external_id=params["conversation_id"]
-        )
-        if conversation is None:
-            return []
-        days = params.get("days_limit")
-        since = timezone.now() - timedelta(days=days) if days else None
-        episodes = episodic_queries.recent_episodes(
-            conversation=conversation, created_since=since, at_most=params["limit"]
-        )
-        if conversation.has_corrections:
-            set_corrections(self.tenant(), episodes)
-        return episodes
-
-
-class RecentMemory(Recent):
-    @describe("recent_memory", forms.RecentTextInput, forms.MARKDOWN)
-    def post(self, request: Request) -> HttpResponse:
-        params = self.read(forms.RecentTextInput)
-        fence = markdown.make_fence(wanted=params["fence"])
-        with print_links(params.get("links", self.key().links)):
-            text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
-        return set_headers(forms.markdown_response(fence.wrap(text)), fence=fence.nonce)
-
-
-class RecentMemoryRaw(Recent):
-    """The newest episodes as JSON."""
-
-    @describe("recent_memory_raw", forms.RecentInput, forms.FullEpisode(many=True))
-    def post(self, request: Request) -> Response:
-        episodes = self.find_episodes(self.read(forms.RecentInput))
-        if not episodes:
-            return Response([])
-        hits = [
-            Hit(memory_id=row.id, shelf=MemoryKind.EPISODE, rank=rank, score=0.0)
-            for rank, row in enumerate(episodes, start=1)
-        ]
-        loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
-        response = Response([_render_episode_hit(hit) for hit in loaded.episodes])
-        return set_headers(response, cut=len(loaded.beyond) or None)
-
-
-class ConversationState(ReadView):
-    """How far a conversation is processed."""
-
-    for_users = True
-
-    @describe("get_conversation", answers=forms.ConversationOutput)
-    def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
-        conversation = episodic_queries.get_by_external_id(
-            tenant=self.tenant(), external_id=conversation_id
-        )
-        progress = episodic_queries.measure_progress(conversation)
-        # Copying to files is nothing that an answer waits for.
-        jobs = Job.objects.of(self.tenant()).filter(scope=conversation.id)
-        open_jobs = jobs.filter(state__in=[State.READY, State.RUNNING]).exclude(kind=Kind.MIRROR)
-        return Response(
-            {
-                **OwnerOutput(conversation).data,
-                "id": str(conversation.external_id),
-                "messages": progress.messages,
-                "pending": progress.pending,
-                "episodes": episodic_queries.episodes_of(conversation).count(),
-                "facts": semantic_queries.count_active(conversation),
-                "open_jobs": open_jobs.count(),
-                "set_aside": episodic_queries.count_set_aside(conversation),
-                "waits_for": sorted(set(open_jobs.values_list("error_class", flat=True)) - {""}),
-                "indexed_through_seq": progress.indexed_through_seq,
-            }
-        )

@@ -10,8 +10,7 @@ from memoryproject.edge import fields
 from memoryproject.edge.schema import describe
 from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
-from retrieval.api.answers import MirroredView, NarrowedInput
-from retrieval.api.forms import BudgetField
+from retrieval.api.answers import BudgetField, MirroredView, NarrowedInput
 from retrieval.links import Node
 from retrieval.reading import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
@@ -65,9 +64,9 @@ class SearchItem(fields.Output):
 
     table = results.Item
     columns = (
-        "id=finding.memory_id source_type memory.source_id? label relevance=finding.score "
-        "finding.importance combined_score=finding.combined token_estimate snippet "
-        "occurred_at=finding.at hops=finding.depth memory.metadata"
+        "id=finding.memory_id source_type memory.source_id? label=memory.clean_label "
+        "relevance=finding.score finding.importance combined_score=finding.combined "
+        "token_estimate snippet occurred_at=finding.at hops=finding.depth memory.metadata"
     )
     source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
 

@@ -19,24 +19,13 @@ class Peek:
     """What is known about a memory, without its text.
 
     `related_ids`: memories that links lead to or come from, each once, newest first;
-    `related_cut`: there are more. `token_estimate`: the size of its whole text.
+    `related_cut`: there are more.
     """
 
     memory: Memory
     related_ids: tuple[uuid.UUID, ...]
     related_cut: bool
-    token_estimate: int
     counter: str
-
-    @property
-    def label(self) -> str:
-        """Return the memory's label, cleaned."""
-        return cleaning.clean_alone(self.memory.label)
-
-    @property
-    def description(self) -> str:
-        """Return the memory's description, cleaned."""
-        return cleaning.clean_block(self.memory.description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +56,6 @@ def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
         memory=memory,
         related_ids=tuple(dict.fromkeys(edge.other_id for edge in edges[:RELATED_AT_MOST])),
         related_cut=len(edges) > RELATED_AT_MOST,
-        token_estimate=memory.token_estimate,
         counter=tokens.in_use().name,
     )
 

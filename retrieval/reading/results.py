@@ -34,11 +34,6 @@ class Item:
     token_estimate: int
     """Of the memory's whole text."""
 
-    @property
-    def label(self) -> str:
-        """Return the memory's label, cleaned."""
-        return clean_alone(self.memory.label)
-
 
 @dataclass(frozen=True, slots=True)
 class Result:

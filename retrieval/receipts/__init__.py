@@ -176,6 +176,7 @@ class NotFoundInText(Exception):
 class Replay:
     """The text of an answer, made again. None: what it was made of was not kept."""
 
+    receipt: uuid.UUID
     text: str | None
     exact: bool
     """Whether it is what was served, to the letter."""
@@ -315,14 +316,14 @@ def sign(text: str) -> str:
 def replay(receipt: Retrieval) -> Replay:
     """Make the text of an answer again, from the rows as they are; three queries at most."""
     if receipt.parts is None:
-        return Replay(text=None, exact=False, erased=0)
+        return Replay(receipt.id, text=None, exact=False, erased=0)
     references = [part for part in receipt.parts if not isinstance(part, str)]
     with print_links(receipt.parameters.get("links", DEFANGED)):
         said = _load_texts(receipt, references)
     texts = [part if isinstance(part, str) else _find_text(part, said) for part in receipt.parts]
     text = "".join(ERASED if part is None else part for part in texts)
     exact = hmac.compare_digest(sign(text), receipt.signature)
-    return Replay(text=text, exact=exact, erased=texts.count(None))
+    return Replay(receipt.id, text=text, exact=exact, erased=texts.count(None))
 
 
 def _find_text(reference: Sequence[Any], said: Mapping[tuple[Any, Any], str]) -> str | None:

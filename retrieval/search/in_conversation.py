@@ -53,6 +53,9 @@ FIXED = (
 )
 """Parameters that say what is asked for: a plan is kept for each of their values."""
 
+SAME = "model category fact_limit episode_limit line_limit now as_of explain shown".split()
+"""What the statement takes from a question as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
@@ -242,25 +245,17 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "shelves": [shelf.value for shelf in question.shelves],
         "language": conversation.language,
         "words": text.prepare(question.words),
-        "model": question.model,
+        **{name: getattr(question, name) for name in SAME},
         "dim": 1 if question.vector is None else len(question.vector),
         "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
-        "category": question.category,
         **question.fusion.as_parameters(),
         "fact_pool": UNITS_A_FACT * question.fusion.depth,
         "episode_pool": UNITS_AN_EPISODE * question.fusion.depth,
-        "fact_limit": question.fact_limit,
-        "episode_limit": question.episode_limit,
-        "now": question.now,
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
-        "as_of": question.as_of,
         "believed": question.known is not None,
         "known": list(question.known or ()),
-        "explain": question.explain,
-        "shown": question.shown,
         "with_lines": question.line_limit > 0,
-        "line_limit": question.line_limit,
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
     }

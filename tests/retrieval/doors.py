@@ -144,7 +144,7 @@ class ByService:
             "description": about.description or None,
             "metadata": about.metadata,
             "related_ids": [str(one) for one in found.related_ids],
-            "token_estimate": found.token_estimate,
+            "token_estimate": about.token_estimate,
         }
 
     def chunk(self, memory: str, **fields: Any) -> Answer:

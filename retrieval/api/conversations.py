@@ -1,0 +1,140 @@
+"""What is known of a conversation: its newest episodes, and how far it is processed."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic import queries as episodic_queries
+from episodic.models import Episode
+from episodic.read_api import OwnerOutput
+from indexing.models import MemoryKind
+from jobs.models import Job, Kind, State
+from memoryproject.edge import fields
+from memoryproject.edge.headers import markdown_response, set_headers
+from memoryproject.edge.schema import describe
+from memoryproject.tenancy.views import ReadView
+from memoryproject.text.cleaning import print_links
+from retrieval import markdown
+from retrieval.api.answers import MARKDOWN, LinksField
+from retrieval.api.retrieve import FullEpisode, render_episode
+from retrieval.hits import Hit, load_candidates
+from semantic import queries as semantic_queries
+from semantic.correction_marks import set_corrections
+
+RECENT_LIMIT = 10
+DAYS_AT_MOST = 36_500
+
+
+class RecentInput(fields.Strict):
+    """The body of `recent_memory/raw`."""
+
+    conversation_id = fields.IdField()
+    days_limit = fields.WholeNumberField(required=False, min_value=1, max_value=DAYS_AT_MOST)
+    limit = fields.WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
+
+
+class RecentTextInput(RecentInput):
+    """The body of `recent_memory`."""
+
+    fence = fields.FlagField(default=False)
+    links = LinksField()
+
+
+class ConversationOutput(OwnerOutput):
+    """Whose a conversation is, and how far it is processed."""
+
+    id = serializers.UUIDField()
+    messages = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    episodes = serializers.IntegerField()
+    facts = serializers.IntegerField()
+    open_jobs = serializers.IntegerField()
+    set_aside = serializers.IntegerField()
+    waits_for = serializers.ListField(child=serializers.CharField())
+    indexed_through_seq = serializers.IntegerField()
+
+
+class Recent(ReadView):
+    """Loads the newest episodes."""
+
+    for_users = True
+    memory_operations = {"POST": "search_memory"}
+
+    def find_episodes(self, params: dict[str, Any]) -> list[Episode]:
+        """Return the newest episodes of the conversation asked about, newest first."""
+        conversation = episodic_queries.find_conversation(
+            tenant=self.tenant(), external_id=params["conversation_id"]
+        )
+        if conversation is None:
+            return []
+        days = params.get("days_limit")
+        since = timezone.now() - timedelta(days=days) if days else None
+        episodes = episodic_queries.recent_episodes(
+            conversation=conversation, created_since=since, at_most=params["limit"]
+        )
+        if conversation.has_corrections:
+            set_corrections(self.tenant(), episodes)
+        return episodes
+
+
+class RecentMemory(Recent):
+    @describe("recent_memory", RecentTextInput, MARKDOWN)
+    def post(self, request: Request) -> HttpResponse:
+        params = self.read(RecentTextInput)
+        fence = markdown.make_fence(wanted=params["fence"])
+        with print_links(params.get("links", self.key().links)):
+            text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
+        return set_headers(markdown_response(fence.wrap(text)), fence=fence.nonce)
+
+
+class RecentMemoryRaw(Recent):
+    """The newest episodes as JSON."""
+
+    @describe("recent_memory_raw", RecentInput, FullEpisode(many=True))
+    def post(self, request: Request) -> Response:
+        episodes = self.find_episodes(self.read(RecentInput))
+        if not episodes:
+            return Response([])
+        hits = [
+            Hit(memory_id=row.id, shelf=MemoryKind.EPISODE, rank=rank, score=0.0)
+            for rank, row in enumerate(episodes, start=1)
+        ]
+        loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
+        response = Response([render_episode(hit) for hit in loaded.episodes])
+        return set_headers(response, cut=len(loaded.beyond) or None)
+
+
+class ConversationState(ReadView):
+    """How far a conversation is processed."""
+
+    for_users = True
+
+    @describe("get_conversation", answers=ConversationOutput)
+    def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        conversation = episodic_queries.get_by_external_id(
+            tenant=self.tenant(), external_id=conversation_id
+        )
+        progress = episodic_queries.measure_progress(conversation)
+        # Copying to files is nothing that an answer waits for.
+        jobs = Job.objects.of(self.tenant()).filter(scope=conversation.id)
+        open_jobs = jobs.filter(state__in=[State.READY, State.RUNNING]).exclude(kind=Kind.MIRROR)
+        return Response(
+            {
+                **OwnerOutput(conversation).data,
+                "id": str(conversation.external_id),
+                "messages": progress.messages,
+                "pending": progress.pending,
+                "episodes": episodic_queries.episodes_of(conversation).count(),
+                "facts": semantic_queries.count_active(conversation),
+                "open_jobs": open_jobs.count(),
+                "set_aside": episodic_queries.count_set_aside(conversation),
+                "waits_for": sorted(set(open_jobs.values_list("error_class", flat=True)) - {""}),
+                "indexed_through_seq": progress.indexed_through_seq,
+            }
+        )
