@@ -6,6 +6,7 @@ import random
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -23,6 +24,9 @@ from memoryproject.tenancy.walls import across_tenants
 from tests.emptying import delete_all_rows
 from tests.talk import whole_talk
 
+LONGEST_FIRST = ["jobs", "reliability", "console", "erasure", "browser", "llm"]
+"""Folders with tests of a minute and more, which nobody should wait for at the end."""
+
 # No deadline, and the same examples each time: as hypothesis does where CI is set.
 hypothesis.settings.load_profile("ci")
 # Each test client loads the middleware anew; WhiteNoise would list every static file then.
@@ -31,6 +35,17 @@ settings.WHITENOISE_AUTOREFRESH = True
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Django would TRUNCATE all tables after each test that commits.
 TransactionTestCase._fixture_teardown = delete_all_rows
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the gate's tests in the folders of LONGEST_FIRST before all others, in that order."""
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        is_long = folder in LONGEST_FIRST and item.get_closest_marker("gate")
+        return LONGEST_FIRST.index(folder) if is_long else len(LONGEST_FIRST)
+
+    items.sort(key=rank)
 
 
 @pytest.fixture(scope="session")
