@@ -120,11 +120,11 @@ def test_roles_and_memberships_decide_who_is_told_of_a_dead_job(ana: Agent, cleo
     assert [told(name) for name in ("otto", "cora")] == [[], []]
     page = browser.get(reverse("console:notifications"))
     assert "Notifications, 1 new" in page.content.decode()
-    ((row, words, address),) = page.context["entries"]
-    assert words == "A job is dead" and str(job.id) in address
-    assert browser.get(address).status_code == 200
+    (row,) = page.context["entries"]
+    assert row.words == "A job is dead" and str(job.id) in row.address
+    assert browser.get(row.address).status_code == 200
     browser.post(reverse("console:notifications"), {"newest": row.id})
-    assert "Notifications, " not in browser.get(address).content.decode()
+    assert "Notifications, " not in browser.get(row.address).content.decode()
     Membership.objects.of(ana.tenant).all().delete()
     assert browser.get(reverse("console:notifications")).context["entries"] == []
 
