@@ -62,12 +62,19 @@ def erase_person_part(erasure: Erasure) -> acts.Done | None:
     return done
 
 
+def rows_of_person(erasure: Erasure) -> dict[str, QuerySet[Any]]:
+    """Return by kind what goes with a person: conversations, messages and notes, in no order."""
+    person = Person.objects.of(erasure.tenant).get(id__in=[erasure.target])
+    identity = queries.find_identity(person)
+    about = notes.notes_about(erasure.tenant, identity.user_ids)
+    return {**queries.list_belongings(erasure.tenant, identity), "notes": about}
+
+
 def is_large_person(erasure: Erasure) -> bool:
     """Return whether nobody should wait for the erasure of a person."""
-    person = Person.objects.of(erasure.tenant).get(id__in=[erasure.target])
-    belongings = queries.list_belongings(erasure.tenant, queries.find_identity(person))
+    theirs = rows_of_person(erasure)
     large: int = settings.ERASURE_WAITS_FOR_MESSAGES
-    rows = (belongings["messages"], belongings["notes"])
+    rows = (theirs["messages"], theirs["notes"])
     return sum(some.order_by()[: large + 1].count() for some in rows) > large
 
 

@@ -190,9 +190,15 @@ def check_holds(erasure: Erasure) -> None:
 
 
 def _homes_of(erasure: Erasure) -> list[uuid.UUID | None]:
+    """Return the conversations from which something would go."""
     tenant, target = erasure.tenant, erasure.target
     if erasure.scope == Scope.CONVERSATION:
         return [target]
+    if erasure.scope == Scope.PERSON:
+        theirs = parts.rows_of_person(erasure)
+        homes = {"conversations": "id", "messages": "conversation_id", "notes": "conversation_id"}
+        rows_of = (theirs[kind].order_by().values_list(home) for kind, home in homes.items())
+        return [home for rows in rows_of for (home,) in rows.distinct()]
     rows: QuerySet[Any] = Note.objects.of(tenant).filter(id__in=[target])
     if erasure.scope == Scope.MESSAGE:
         rows = Message.objects.of(tenant).filter(id__in=[target])

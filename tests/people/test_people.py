@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from episodic.models import Conversation, Message
+from erasure.services import lift_hold, place_hold
 from memoryproject.tenancy.models import TenantModel
 from notes.models import Note
 from people.models import Alias, Merge, Person
@@ -121,6 +122,22 @@ def test_a_merge_can_be_undone(ana: Agent, talks: dict[str, str]) -> None:
     kept = Merge.objects.of(ana.tenant).get()
     assert (kept.actor, kept.reason) == ("key ana", WHY["reason"])
     assert (kept.undone_by, kept.undone_because) == ("key ana", WHY["reason"])
+
+
+@pytest.mark.parametrize("held", ["own", "shared"])
+def test_nobody_is_erased_of_whom_something_is_on_hold(
+    ana: Agent, talks: dict[str, str], held: str
+) -> None:
+    mira = add(ana, "Mira", user_ids=["mira-1"], speakers=["Mira"])
+    home = Conversation.objects.of(ana.tenant).get(external_id=talks[held])
+    hold = place_hold(tenant=ana.tenant, conversation_id=home.id, actor="ana", reason="Case 4711.")
+    wish = {"scope": "person", "id": mira["id"], "reason": "Asked for by letter."}
+    assert_problem(ana.post("erasures", wish), 409)
+    assert Message.objects.of(ana.tenant).filter(name="Mira").exists()
+    lift_hold(tenant=ana.tenant, hold_id=hold.id, actor="ana")
+    other = Conversation.objects.of(ana.tenant).get(external_id=talks["others"])
+    place_hold(tenant=ana.tenant, conversation_id=other.id, actor="ana", reason="Case 4712.")
+    assert ana.post("erasures", wish).json()["scope"] == "person"
 
 
 def test_a_person_is_erased_everywhere(ana: Agent, cleo: Agent, talks: dict[str, str]) -> None:
