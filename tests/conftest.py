@@ -33,6 +33,8 @@ hypothesis.settings.load_profile("ci")
 settings.WHITENOISE_AUTOREFRESH = True
 # A password takes a third of a second otherwise, each time that somebody logs in.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# What a test expects to be done at once takes a busy machine more than five seconds.
+settings.FLUSH_AT_MOST_S = 60
 # Django would TRUNCATE all tables after each test that commits.
 TransactionTestCase._fixture_teardown = delete_all_rows
 
