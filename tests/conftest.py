@@ -24,7 +24,7 @@ from memoryproject.tenancy.walls import across_tenants
 from tests.emptying import delete_all_rows
 from tests.talk import whole_talk
 
-LONGEST_FIRST = ["jobs", "reliability", "console", "erasure", "browser", "llm"]
+LONGEST_FIRST = ["jobs", "erasure", "browser", "bench", "console", "reliability", "llm"]
 """Folders with tests of a minute and more, which nobody should wait for at the end."""
 
 # No deadline, and the same examples each time: as hypothesis does where CI is set.
