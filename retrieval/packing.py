@@ -53,6 +53,16 @@ TIMELY_RANK = 3.0
 """A fact of the days asked for counts as if this many times further up."""
 READ_FOR_DATES = 2_000
 """Characters of a message."""
+SPEAKER_BONUS = 0.8
+"""For a message by somebody whom the question names."""
+POINTER_BONUS = 1.25
+"""For a message that says the best fact; less for lesser facts."""
+TIME_BONUS = 1.5
+"""For a message of the days that the question names; less for days near them."""
+OVER_PENALTY = 2.0
+"""For a message of which the facts are retired: what replaced them comes first."""
+POINTER_K = 9
+"""Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
 REMEMBERED_LINES, REMEMBERED_CHARACTERS = 8_192, 1_000
 """Facts, lines, headings and names whose sizes a process keeps in mind; longer ones not."""
 
@@ -285,18 +295,6 @@ def pack(
     wants_facts = request.category is not None
     packed.fill(facts, messages, pinned=candidates.pinned, wants_facts=wants_facts)
     return packed
-
-
-SPEAKER_BONUS = 0.8
-"""For a message by somebody whom the question names."""
-POINTER_BONUS = 1.25
-"""For a message that says the best fact; less for lesser facts."""
-TIME_BONUS = 1.5
-"""For a message of the days that the question names; less for days near them."""
-OVER_PENALTY = 2.0
-"""For a message of which the facts are retired: what replaced them comes first."""
-POINTER_K = 9
-"""Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
 
 
 def weigh(
