@@ -34,8 +34,8 @@ LATE_AT_MOST = timedelta(minutes=5)
 def make_vectors(claim: Claim) -> None:
     """Make what vectors are missing, a batch at a time; after a while hand back.
 
-    A job for EVERYTHING
-    looks through all conversations, in any order, so that one that fails stops no other.
+    A job for EVERYTHING looks through all conversations, in any order, so that one that fails
+    stops no other.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
