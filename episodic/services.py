@@ -18,6 +18,7 @@ from episodic.room import check_room
 from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
+from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Conflict
 from memoryproject.edge.fields import count_bytes
 from memoryproject.process.crash_points import Point, pass_point
@@ -154,6 +155,7 @@ def _insert(
     idempotency: IdempotencyKey | None,
 ) -> None:
     for index, message in enumerate(messages):
+        message.id = make_id()  # under the lock: ids are in the order of `seq`, whoever else writes
         message.tenant, message.conversation = conversation.tenant, conversation
         message.seq = conversation.next_seq + index
         message.token_sizes = measure(clean(message.content))

@@ -154,5 +154,7 @@ def test_places_stay_dense_when_many_write_at_once(ana: Agent, conversation: uui
     assert Conversation.objects.of(ana.tenant).count() == 1
     rows = Message.objects.of(ana.tenant).order_by("seq")
     assert [row.seq for row in rows] == list(range(1, THREADS * each + 1))
+    ids = [row.id for row in rows]
+    assert ids == sorted(ids)
     state = ana.get(f"conversations/{conversation}").json()
     assert (state["messages"], state["pending"]) == (80, 80)
