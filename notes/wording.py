@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from memoryproject.text.cleaning import clean_alone
+from memoryproject.text.cleaning import DEFANGED, clean_alone
 from notes.kinds import SourceType
 
 LABEL_AT_MOST = 80
@@ -112,12 +112,17 @@ def shorten(text: str, at_most: int) -> str:
 
 
 def snippet(
-    *, source_type: str, description: str, content: str, metadata: Mapping[str, Any]
+    *,
+    source_type: str,
+    description: str,
+    content: str,
+    metadata: Mapping[str, Any],
+    links: str = DEFANGED,
 ) -> str:
     """Return what a list or a search shows of a note beside its label, cleaned for a prompt."""
     points = metadata.get(POINTS[source_type], []) if source_type in POINTS else []
     text = join_points(points[:POINTS_IN_SNIPPET])
-    return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST))
+    return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST), links)
 
 
 class Passage(NamedTuple):

@@ -16,13 +16,8 @@ from memoryproject.tenancy.models import Tenant
 from retrieval import recall
 from retrieval.hits import Hit
 from retrieval.recall import Draft
-from retrieval.search.in_conversation import (
-    Question,
-    RecallRequest,
-    put_newer_first,
-    search,
-    search_unordered,
-)
+from retrieval.request import RecallRequest
+from retrieval.search.in_conversation import Question, put_newer_first, search, search_unordered
 
 FACT, EPISODE = MemoryKind.FACT, MemoryKind.EPISODE
 
@@ -79,10 +74,10 @@ def _widen(question: Question) -> Question:
     everything = max(2 * question.fusion.depth, question.fact_limit, question.episode_limit)
     return replace(
         question,
+        request=replace(question.request, explain=True),
         fact_limit=everything,
         episode_limit=everything,
         line_limit=0,
-        explain=True,
         shown=True,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from episodic.models import Conversation
+from episodic.models import Conversation, Correction
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
 from retrieval.statements import read_file, run, to_array
@@ -96,8 +96,7 @@ class MessageRow(Row):
     quarters: int | None
     """Quarters of a token in the content, by the counter in use; None: it was not counted."""
     episode_id: str | None
-    correction: str = ""
-    corrected_by: uuid.UUID | None = None
+    correction: Correction | None = None
 
 
 @dataclass(slots=True)
@@ -121,8 +120,7 @@ class FactHit(Row):
     """The agent's own id of its conversation."""
     episode_ids: tuple[str, ...] = ()
     messages: tuple[MessageRow, ...] = ()
-    correction: str = ""
-    corrected_by: uuid.UUID | None = None
+    correction: Correction | None = None
     corrected_at: datetime | None = None
 
 
@@ -143,8 +141,7 @@ class EpisodeHit(Row):
     conversation_id: uuid.UUID | None = None
     """The agent's own id of its conversation."""
     messages: tuple[MessageRow, ...] = ()
-    correction: str = ""
-    corrected_by: uuid.UUID | None = None
+    correction: Correction | None = None
 
 
 @dataclass(frozen=True, slots=True)

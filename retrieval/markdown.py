@@ -1,16 +1,19 @@
 """Renders facts, episodes and messages as markdown for a language model, and its fence."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from episodic.models import Episode, Message
 from memoryproject.text import cleaning
-from memoryproject.text.cleaning import clean_line
+from memoryproject.text.cleaning import ELLIPSIS, clean_line
+from memoryproject.text.parts import Kind, Mark, Part, Quote, insert, join
 from memoryproject.text.tokens import count_tokens
+from retrieval.excerpts import Excerpt, quote_excerpt, show_whole
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
+from retrieval.request import RecallRequest
 from semantic.models import Fact
 
 KEY_MOMENT = 0.7
@@ -23,50 +26,72 @@ UNITS = (
     (timedelta(hours=1), "hour"),
     (timedelta(minutes=1), "minute"),
 )
-EPISODES_HEADING = "## Episodic Memories\n"
+FACTS_HEADING = "## Semantic Memory\n"
+EPISODES_HEADING = "## Episodic Memories\n\n"
 SHOWN_AT_MOST = 8_000
 """Characters of a message where no budget limits the answer."""
 AUTO_RANKS = 2
 LOW_RANKS = 1
 
 
+Quoted = Message | MessageRow | Episode | EpisodeHit | FactHit
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of the text: all facts, an episode, or a day of one. Ends in a line break."""
+
+    parts: Sequence[Part]
+    messages: Sequence[MessageRow | Message] = ()
+    """Those that it shows, or that say its facts."""
+    cut: tuple[str, ...] = ()
+    """Of the messages that it shows those of which something is left out, by id."""
+
+    @property
+    def text(self) -> str:
+        return join(self.parts)
+
+
+def compose(blocks: Sequence[Block], fence: "Fence") -> list[Part]:
+    """Return the parts of an answer: its blocks, a line break between two, within the fence."""
+    parts = [part for block in blocks for part in ("\n", *block.parts)]
+    return fence.wrap(parts[1:])
+
+
 def render(
     facts: Sequence[FactHit],
     episodes: Sequence[EpisodeHit],
+    request: RecallRequest,
     *,
-    detail: str,
     now: datetime,
-    explain: bool = False,
-    whole: bool = False,
-) -> str:
-    """Return the answer as markdown, each kind best first; empty where there is nothing to say.
+) -> Iterator[Block]:
+    """Yield the blocks of an answer that no budget limits, each kind best first.
 
     With `explain` each memory says its id and how it was found, each line its day; with
     `whole` no message is cut.
     """
-    sections = []
     if facts:
-        bullets = [render_fact(hit, explain=explain) for hit in facts]
-        sections.append("\n".join(["## Semantic Memory", *bullets]) + "\n")
-    if episodes:
-        blocks = [
-            render_episode(hit, detail=detail, now=now, explain=explain, whole=whole)
-            for hit in episodes
-        ]
-        sections.append("\n".join([EPISODES_HEADING, *blocks]))
-    return "\n".join(sections)
+        bullets = [part for hit in facts for part in render_fact(hit, request)]
+        yield Block([FACTS_HEADING, *bullets])
+    heading = [EPISODES_HEADING]
+    for hit in episodes:
+        shown = hit.messages if shows_details(hit, detail=request.detail) else ()
+        parts = render_episode(hit, shown, request, now=now)
+        yield Block([*heading, *parts], shown, list_cut(shown, whole=request.whole))
+        heading = []
 
 
-def render_fact(hit: FactHit, *, explain: bool = False) -> str:
+def render_fact(hit: FactHit, request: RecallRequest) -> list[Part]:
     """Return one bullet; each supporting episode counts as a source."""
     noun = "conversation" if hit.sources == 1 else "conversations"
     corrected = hit.corrected_at
     by_hand = f", corrected on {corrected:%Y-%m-%d}" if corrected else ""
-    day = f", {hit.valid_at:%Y-%m-%d}" if explain else ""
-    trace = f" [{render_trace(hit.found)}]" if explain else ""
-    text = clean_line(hit.fact)
-    sources = f"(sources: {hit.sources} {noun}{by_hand})"
-    return f"- [{hit.category}{day}] {text} {sources}{mark(hit)}{trace}"
+    day = f", {hit.valid_at:%Y-%m-%d}" if request.explain else ""
+    trace = f" [{render_trace(hit.found)}]" if request.explain else ""
+    quote = Quote(Kind.FACT, hit.pk.hex, clean_line(hit.fact, request.links))
+    sources = f" (sources: {hit.sources} {noun}{by_hand})"
+    marks = mark(hit, request.links)
+    return [f"- [{hit.category}{day}] ", quote, sources, *marks, f"{trace}\n"]
 
 
 def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
@@ -78,62 +103,86 @@ def shows_details(hit: EpisodeHit, *, detail: str) -> bool:
 
 
 def render_episode(
-    hit: EpisodeHit, *, detail: str, now: datetime, explain: bool = False, whole: bool = False
-) -> str:
-    """Return one episode: heading, time, summary, and its messages if asked for."""
-    lines = [heading(hit), *about(hit, now=now)]
-    if explain:
-        lines.append(f"**Found:** {render_trace(hit.found)}")
-    if shows_details(hit, detail=detail):
-        lines += ["", "**Details:**"]
-        lines += [
-            render_message(message, with_day=explain, whole=whole) for message in hit.messages
-        ]
-    return "\n".join(lines) + "\n"
+    hit: EpisodeHit, messages: Sequence[MessageRow], request: RecallRequest, *, now: datetime
+) -> list[Part]:
+    """Return one episode: heading, time, summary, and messages of it."""
+    parts = [*heading(hit, request.links), *about(hit, request.links, now=now)]
+    if request.explain:
+        parts.append(f"**Found:** {render_trace(hit.found)}\n")
+    if shows_details(hit, detail=request.detail):
+        parts.append("\n**Details:**\n")
+    for message in messages:
+        parts += render_message(
+            message, request.links, with_day=request.explain, whole=request.whole
+        )
+    return parts
 
 
-def heading(hit: EpisodeHit) -> str:
+def heading(hit: EpisodeHit, links: str) -> list[Part]:
     """Return the heading of an episode, with its rank, score and marks."""
     marks = ", key moment" if hit.surprise >= KEY_MOMENT else ""
-    marks += ", corrected" if hit.correction else ""
-    title = clean_line(hit.title)
-    return f"### {title} [rank: {hit.found.rank}, score: {hit.found.score:.2f}{marks}]"
+    rank = f" [rank: {hit.found.rank}, score: {hit.found.score:.2f}{marks}"
+    corrected = [Mark(", corrected")] if hit.correction else []
+    return ["### ", quote_title(hit, links), rank, *corrected, "]\n"]
 
 
-def about(episode: Episode | EpisodeHit, *, now: datetime) -> list[str]:
+def quote_title(episode: Episode | EpisodeHit, links: str) -> Quote:
+    return Quote(Kind.TITLE, episode.pk.hex, clean_line(episode.title, links))
+
+
+def about(episode: Episode | EpisodeHit, links: str, *, now: datetime) -> list[Part]:
     """Return the lines under an episode's heading."""
-    return [
-        f"**When:** {render_age(episode.end_at, now=now)}",
-        f"**Summary:** {clean_line(episode.summary)}{mark(episode)}",
-    ]
+    summary = Quote(Kind.SUMMARY, episode.pk.hex, clean_line(episode.summary, links))
+    age = render_age(episode.end_at, now=now)
+    return [f"**When:** {age}\n**Summary:** ", summary, *mark(episode, links), "\n"]
 
 
-def mark(row: Message | MessageRow | Episode | EpisodeHit | Fact | FactHit) -> str:
+def mark(row: Quoted | Fact, links: str) -> list[Part]:
     """Return what stands behind a quoted row that contradicts a correction; else nothing."""
-    return f" [{row.correction}]" if row.correction else ""
+    return [Mark(" ["), *row.correction.render(links), "]"] if row.correction else []
 
 
 def render_message(
     message: Message | MessageRow,
+    links: str,
     *,
     with_day: bool = False,
-    content: str | None = None,
+    excerpt: Excerpt | None = None,
     whole: bool = True,
-) -> str:
+) -> list[Part]:
     """Return one quoted message, on one line, under its speaker's name.
 
-    `content` stands in for what it says, where only a part is to be shown. Unless `whole`, of a
-    very long one comes the beginning and where the rest is.
+    `excerpt`: what is shown of its cleaned line; None: all of it. Unless `whole`, of a very long
+    one comes the beginning and where the rest is.
     """
-    said = (message.content if content is None else content) or ""
-    text = clean_line(said if whole else cleaning.cap(said, SHOWN_AT_MOST))
-    speaker = clean_line(message.name) or message.role
+    said = message.content or ""
+    is_cut = not whole and len(said) > SHOWN_AT_MOST
+    key = message.pk.hex
+    excerpt = excerpt or show_whole(clean_line(said, links))
+    quote = Quote(Kind.MESSAGE, key, excerpt.line, seq=message.seq)
+    shown = [*quote_excerpt(quote, excerpt)]
+    if is_cut:
+        beginning = clean_line(cleaning.cap(said, SHOWN_AT_MOST).removesuffix(ELLIPSIS), links)
+        shown = [quote.take(0, _count_shared(beginning, quote.text)), ELLIPSIS]
+    name = clean_line(message.name, links)
+    speaker = Quote(Kind.NAME, key, name, seq=message.seq) if name else message.role
     day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
+    line = [f"- {day}", speaker, ': "', *shown, '"', *mark(message, links)]
     # A name that begins with a bracket could say where a reference leads.
-    line = cleaning.break_definitions(f'- {day}{speaker}: "{text}"{mark(message)}')
-    if whole or len(said) <= SHOWN_AT_MOST:
-        return line
-    return f"{line} [the first {SHOWN_AT_MOST} of {len(said)} characters; message {message.id}]"
+    place = cleaning.find_definition(join(line), links)
+    if place is not None:
+        line = [*insert("\\", place, line)]
+    if is_cut:
+        line.append(f" [the first {SHOWN_AT_MOST} of {len(said)} characters; message {message.id}]")
+    return [*line, "\n"]
+
+
+def _count_shared(beginning: str, text: str) -> int:
+    """Return how far a text begins so: all of it, unless the cut parts what is cleaned together."""
+    if text.startswith(beginning):
+        return len(beginning)
+    pairs = enumerate(zip(beginning, text, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(beginning), len(text)))
 
 
 def list_cut(messages: Iterable[Message | MessageRow], *, whole: bool) -> tuple[str, ...]:
@@ -173,17 +222,15 @@ def render_age(moment: datetime, *, now: datetime) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'} ago"
 
 
-def render_recent(episodes: Sequence[Episode], *, now: datetime) -> str:
+def render_recent(episodes: Sequence[Episode], links: str, *, now: datetime) -> str:
     """Return episodes that nobody searched for: without ranks and scores."""
-    if not episodes:
-        return ""
     blocks = []
     for episode in episodes:
         marks = " [key moment]" if episode.surprise >= KEY_MOMENT else ""
         marks += " [corrected]" if episode.correction else ""
-        lines = [f"### {clean_line(episode.title)}{marks}", *about(episode, now=now)]
-        blocks.append("\n".join(lines) + "\n")
-    return "\n".join([EPISODES_HEADING, *blocks])
+        title: list[Part] = ["### ", quote_title(episode, links), f"{marks}\n"]
+        blocks.append(join([*title, *about(episode, links, now=now)]))
+    return EPISODES_HEADING + "\n".join(blocks) if blocks else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +262,16 @@ class Fence:
             return 0
         return count_tokens(self.opening) + count_tokens("\n" + self.closing)
 
-    def wrap(self, text: str) -> str:
-        """Return the text between the marks; an empty one stays empty."""
-        if not text or self.nonce is None:
-            return text
-        return self.opening + text + ("" if text.endswith("\n") else "\n") + self.closing
+    def wrap(self, parts: Sequence[Part]) -> list[Part]:
+        """Return the parts of a text between the marks; where there are none, none."""
+        if not parts or self.nonce is None:
+            return [*parts]
+        ends = join(parts[-1:]).endswith("\n")
+        return [self.opening, *parts, "" if ends else "\n", self.closing]
+
+    def wrap_text(self, text: str) -> str:
+        """Return a text between the marks; an empty one stays empty."""
+        return join(self.wrap([text] if text else []))
 
 
 NO_FENCE = Fence()

@@ -11,18 +11,19 @@ from typing import Any
 from django.db.models.functions import Left
 
 from episodic import queries as episodic_queries
-from episodic.models import Episode, Message
+from episodic.models import Correctable, Episode, Message
 from indexing.models import MemoryKind
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import clean_alone, clean_block, clean_line
+from memoryproject.text.cleaning import DEFANGED, clean_alone, clean_block, clean_line
+from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_quarters, in_use
 from notes import queries as note_queries
 from notes.models import Note
 from notes.wording import LABEL_AT_MOST, shorten
-from retrieval.markdown import mark, render_message
+from retrieval.markdown import render_message
 from semantic import queries as semantic_queries
 from semantic.correction_marks import find_corrections, set_corrections
 from semantic.models import Evidence, Fact
@@ -80,6 +81,8 @@ class Memory:
     """Quarters of a token of what a prompt would show too and was not loaded."""
     links: tuple[tuple[str, uuid.UUID], ...] = ()
     """Type and target of those stored from it: pages of the mirror alone hold them."""
+    style: str = DEFANGED
+    """How answers print addresses in its texts."""
 
     @property
     def quotation(self) -> str:
@@ -89,27 +92,29 @@ class Memory:
     @property
     def clean_label(self) -> str:
         """Return the label as an answer prints it."""
-        return clean_alone(self.label)
+        return clean_alone(self.label, self.style)
 
     @property
     def clean_description(self) -> str:
         """Return the description as an answer prints it."""
-        return clean_block(self.description)
+        return clean_block(self.description, self.style)
 
     @property
     def token_estimate(self) -> int:
         """Return the size of all that a prompt would show of it, by the counter in use."""
-        loaded = count_quarters(clean_block(self.quotation))
+        loaded = count_quarters(clean_block(self.quotation, self.style))
         return math.ceil((loaded + self.unloaded_quarters) / 4)
 
 
-def load_memory(*, tenant: Tenant, memory_id: uuid.UUID, outline: bool = False) -> Memory:
+def load_memory(
+    *, tenant: Tenant, memory_id: uuid.UUID, outline: bool = False, style: str = DEFANGED
+) -> Memory:
     """Return a memory, also a fact that is retired, or its outline.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
-    memories = load_memories(tenant=tenant, memory_ids=[memory_id], outline=outline)
+    memories = load_memories(tenant=tenant, memory_ids=[memory_id], outline=outline, style=style)
     if memory_id not in memories:
         raise NotFound("There is no such memory.")
     return memories[memory_id]
@@ -121,6 +126,7 @@ def load_memories(
     memory_ids: Iterable[uuid.UUID],
     active_only: bool = False,
     outline: bool = False,
+    style: str = DEFANGED,
 ) -> dict[uuid.UUID, Memory]:
     """Return memories by id: seven queries at most, however many.
 
@@ -128,16 +134,19 @@ def load_memories(
     that the tenant does not have. With `active_only` retired facts too, and there are no
     citations: the messages that say a fact are not loaded. With `outline` nothing that messages
     say is, and of notes only how they begin: however long the texts are, little is read;
-    `unloaded_quarters` has the size of the rest.
+    `unloaded_quarters` has the size of the rest. `style`: how links are printed.
     """
     ids = list(memory_ids)
-    facts = _load_facts(tenant, ids, active_only, outline)
-    notes = _load_notes(tenant, ids, outline)
-    episodes = _load_episodes(tenant, ids, active_only, outline)
-    return {memory.id: memory for memory in chain(facts, notes, episodes)}
+    facts = _load_facts(tenant, ids, active_only, outline, style)
+    notes = _load_notes(tenant, ids, outline, style)
+    episodes = _load_episodes(tenant, ids, active_only, outline, style)
+    memories = chain(facts, notes, episodes)
+    return {memory.id: replace(memory, style=style) for memory in memories}
 
 
-def _load_notes(tenant: Tenant, ids: Sequence[uuid.UUID], outline: bool) -> Iterator[Memory]:
+def _load_notes(
+    tenant: Tenant, ids: Sequence[uuid.UUID], outline: bool, style: str
+) -> Iterator[Memory]:
     notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
     notes = notes.select_related("conversation")
     if outline:
@@ -149,13 +158,14 @@ def _load_notes(tenant: Tenant, ids: Sequence[uuid.UUID], outline: bool) -> Iter
     for row in rows:
         memory = _outline_note(row) if outline else _of_note(row)
         if (found := corrections.get(row.id)) is not None:
-            marked = f"{memory.content} [{found.text}]"
-            memory = replace(memory, correction=found.text, marked=marked)
+            correction = join(found.render(style))
+            marked = f"{memory.content} [{correction}]"
+            memory = replace(memory, correction=correction, marked=marked)
         yield memory
 
 
 def _load_episodes(
-    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool
+    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool, style: str
 ) -> Iterator[Memory]:
     rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
     episodes = list(rows.select_related("conversation"))
@@ -167,11 +177,11 @@ def _load_episodes(
     if any(episode.conversation.has_corrections for episode in episodes):
         set_corrections(tenant, [*episodes, *chain.from_iterable(messages.values())])
     for episode in episodes:
-        yield _of_episode(episode, messages[episode.id], active_only)
+        yield _of_episode(episode, messages[episode.id], active_only, style)
 
 
 def _load_facts(
-    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool
+    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool, style: str
 ) -> Iterator[Memory]:
     rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
     rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
@@ -181,10 +191,10 @@ def _load_facts(
     if is_corrected:
         set_corrections(tenant, facts)
     cited = {} if active_only else evidence
-    sources = _cite(tenant, cited, with_content=not outline, is_corrected=is_corrected)
+    sources = _cite(tenant, cited, with_content=not outline, is_corrected=is_corrected, style=style)
     for fact in facts:
         lines, unloaded = sources.get(fact.id, ([], 0))
-        memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only)
+        memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only, style)
         yield replace(memory, unloaded_quarters=unloaded)
 
 
@@ -221,11 +231,13 @@ def _of_note(note: Note) -> Memory:
     )
 
 
-def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool) -> Memory:
+def _of_episode(
+    episode: Episode, messages: Sequence[Message], active_only: bool, style: str
+) -> Memory:
     head = [episode.title, episode.summary, ""]
-    marked_head = [episode.title, episode.summary + mark(episode), ""]
+    marked_head = [episode.title, episode.summary + _mark(episode, style), ""]
     lines = [f"{message.name or message.role}: {message.content}" for message in messages]
-    marked = [line + mark(message) for line, message in zip(lines, messages, strict=True)]
+    marked = [line + _mark(message, style) for line, message in zip(lines, messages, strict=True)]
     external_id = episode.conversation.external_id
     return Memory(
         id=episode.id,
@@ -244,9 +256,9 @@ def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool
             "surprise": episode.surprise,
         },
         content="\n".join([*head, *lines]),
-        correction=episode.correction,
+        correction=_correction(episode, style),
         marked="\n".join([*marked_head, *marked]),
-        citation=None if active_only else "\n".join([*marked_head, *_quote(messages)]),
+        citation=None if active_only else "\n".join([*marked_head, *_quote(messages, style)]),
         unloaded_quarters=_measure_unloaded(messages),
         importance=episode.surprise,
         at=episode.end_at,
@@ -257,9 +269,11 @@ def _of_episode(episode: Episode, messages: Sequence[Message], active_only: bool
     )
 
 
-def _of_fact(fact: Fact, episodes: int, sources: Sequence[str], active_only: bool) -> Memory:
+def _of_fact(
+    fact: Fact, episodes: int, sources: Sequence[str], active_only: bool, style: str
+) -> Memory:
     external_id = fact.conversation.external_id
-    standing = _render_standing(fact)
+    standing, marked = _render_standing(fact), fact.fact + _mark(fact, style)
     return Memory(
         id=fact.id,
         kind=MemoryKind.FACT,
@@ -278,9 +292,9 @@ def _of_fact(fact: Fact, episodes: int, sources: Sequence[str], active_only: boo
             "sources": episodes,
         },
         content=fact.fact,
-        correction=fact.correction,
-        marked=fact.fact + mark(fact),
-        citation=None if active_only else "\n".join([fact.fact + mark(fact), standing, *sources]),
+        correction=_correction(fact, style),
+        marked=marked,
+        citation=None if active_only else "\n".join([marked, standing, *sources]),
         importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
         at=fact.valid_at,
         created_at=fact.created_at,
@@ -307,6 +321,7 @@ def _cite(
     *,
     with_content: bool,
     is_corrected: bool,
+    style: str,
 ) -> dict[uuid.UUID, tuple[list[str], int]]:
     """Return by fact the messages that say it, or the titles of episodes of which all counts.
 
@@ -325,10 +340,11 @@ def _cite(
         titled_ids = {row.episode_id for row in several if not row.message_seqs}
         titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
         titles = [
-            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title)}"
+            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title, style)}"
             for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
         ]
-        lines = _quote(sorted(quoted, key=lambda message: (message.occurred_at, message.seq)))
+        in_order = sorted(quoted, key=lambda message: (message.occurred_at, message.seq))
+        lines = _quote(in_order, style)
         sources[fact_id] = ["", "Sources:", *titles, *lines], _measure_unloaded(quoted)
     return sources
 
@@ -350,6 +366,15 @@ def _measure_unloaded(messages: Iterable[Message]) -> int:
     return sum(getattr(message, "quarters", 0) for message in messages)
 
 
-def _quote(messages: Sequence[Message]) -> list[str]:
+def _quote(messages: Sequence[Message], style: str) -> list[str]:
     """Return messages as lines with day and speaker, in the same order."""
-    return [render_message(message, with_day=True) for message in messages]
+    return [join(render_message(row, style, with_day=True)[:-1]) for row in messages]
+
+
+def _mark(row: Correctable, style: str) -> str:
+    """Return what stands behind a text that contradicts a correction; else nothing."""
+    return f" [{_correction(row, style)}]" if row.correction else ""
+
+
+def _correction(row: Correctable, style: str) -> str:
+    return join(row.correction.render(style)) if row.correction else ""

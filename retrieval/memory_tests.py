@@ -18,7 +18,7 @@ from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest, Retrieval
 from retrieval.recall import Draft, draft_answer
-from retrieval.search.in_conversation import RecallRequest
+from retrieval.request import RecallRequest
 
 TESTS_AT_MOST = 200
 """Of a tenant: all of them run while somebody waits."""
@@ -109,7 +109,7 @@ def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
     Case and spacing do not count. A line that carries the mark of a correction may hold what
     must not be said.
     """
-    text, unmarked = fold(draft.chosen.text), fold("\n".join(draft.chosen.unmarked_lines))
+    text, unmarked = fold(draft.text), fold("\n".join(draft.unmarked_lines))
     for place, words in enumerate(test.must_say):
         if fold(words) not in text:
             yield f"must_say.{place}"

@@ -15,22 +15,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import TypeVar
 
 from django.conf import settings
 
-from episodic.models import Message
-from memoryproject.text.cleaning import clean, clean_line, prints_plain_links
+from memoryproject.text.cleaning import PLAIN, clean, clean_line
+from memoryproject.text.parts import Kind, Part, Quote, join
 from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
+from retrieval.excerpts import NOTHING, Excerpt, show_whole
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow
+from retrieval.markdown import EPISODES_HEADING, FACTS_HEADING, Block, render_message
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
-from retrieval.search.in_conversation import RecallRequest
+from retrieval.request import RecallRequest
 from retrieval.truncation import Trimmer
 
 Item = TypeVar("Item")
-FACTS_HEADING = "## Semantic Memory\n"
-LINES_HEADING = "## Episodic Memories\n\n"
 FACT_SHARE = 0.3
 """Of the budget, for facts, the ones that answer best; what is left over goes to more of them."""
 OFFLINE_FACT_TOKENS = 100
@@ -91,40 +92,28 @@ def fit(items: Iterable[Item], budget: Budget, *, size: Callable[[Item], int]) -
     return [item for item in items if budget.take(size(item))]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A part of the text: all facts, or one day of one episode. Ends in a line break."""
-
-    text: str
-    messages: tuple[MessageRow | Message, ...]
-    """Those that the part shows, or that say its facts."""
-    cut: tuple[str, ...] = ()
-    """Of the messages that it shows those of which something is left out, by id."""
-
-
 FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4}年\d+月\d+日")
 Day = tuple[str | None, str]
 """An episode, and a day of it as it is printed."""
-Shown = tuple[MessageRow, str]
+Shown = tuple[MessageRow, Excerpt]
 """A chosen message and what is shown of it."""
 
 
 class Packed:
     """What has been chosen within `max_tokens`."""
 
-    def __init__(self, *, max_tokens: int, trimmer: Trimmer, explain: bool) -> None:
+    def __init__(self, request: RecallRequest, *, max_tokens: int, trimmer: Trimmer) -> None:
+        self.request = request
         self.max_tokens = max_tokens
         self.trimmer = trimmer
-        self.explain = explain
-        """Whether facts and episodes say their ids."""
         self.facts: list[FactHit] = []
         self._fact_ids: set[str] = set()
         self.days: dict[Day, list[Shown]] = {}
         """Messages in order of choice."""
         self._quarters: dict[Day | None, int] = {}
         """The size of each block; None is that of facts."""
-        self._rendered: dict[str, str] = {}
-        """The lines of facts, by id: one that does not fit at first is tried again."""
+        self._rendered: dict[str, list[Part]] = {}
+        """The bullets of facts, by id: one that does not fit at first is tried again."""
         self.budget = Budget(max_tokens)
 
     def fill(
@@ -142,7 +131,8 @@ class Packed:
         at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
         for hit in [*(hit for hit in facts if hit.is_pinned), *pinned]:
             self.add_fact(hit, at_most=at_most)
-        sizes = (_measure(message, message.content or "") for message in messages)
+        links = self.request.links
+        sizes = (_measure(message, message.content or "", links) for message in messages)
         is_tight = sum(sizes) > 4 * self.max_tokens
         for message in messages:
             self.add_message(message, is_tight=is_tight)
@@ -154,8 +144,9 @@ class Packed:
         """Add a fact, once, unless it would take what is spent above `at_most`."""
         if hit.id in self._fact_ids:
             return
-        text = self._render_fact(hit) if self._fact_ids else FACTS_HEADING + self._render_fact(hit)
-        if self._pay(None, _count(text), at_most=at_most):
+        text = join(self._render_fact(hit))
+        heading = "" if self._fact_ids else FACTS_HEADING
+        if self._pay(None, _count(heading + text), at_most=at_most):
             self._fact_ids.add(hit.id)
 
     def add_message(self, message: MessageRow, *, is_tight: bool) -> None:
@@ -163,39 +154,42 @@ class Packed:
 
         `is_tight`: what tells little is left out, to have room for others.
         """
-        content = clean(message.content or "")
-        quarters = _measure(message, content)
+        said, links = message.content or "", self.request.links
+        content = clean_line(said, links)
+        quarters = _measure(message, clean(said, links), links)
         size = math.ceil(quarters / 4)
         room = self.max_tokens - self.budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > room:
             return
-        frame = self._render(message, "")
+        frame = self._render(message, NOTHING)
         overhead = 0
         if 2 * size > largest:  # what stands around what it says, were it alone
-            overhead = count_tokens(LINES_HEADING) + count_tokens(frame + "\n")
+            overhead = count_tokens(EPISODES_HEADING) + count_tokens(frame + "\n")
         if size + overhead > largest:
             room_left = min(largest, room) - overhead
             if room_left >= LEAST_CUT_TOKENS:
                 self._show(message, self.trimmer.cut(content, at_most=room_left), frame)
             return
         is_early = self.budget.spent < WHOLE_SHARE * self.max_tokens
-        whole = self.trimmer.drop_filler(content) if is_tight and is_early else content
-        size_of_whole = quarters if whole == content else 0  # not known
+        whole = show_whole(content)
+        if is_tight and is_early:
+            whole = self.trimmer.drop_filler(content)
+        size_of_whole = quarters if whole.pieces is None else 0  # not known
         if (is_early or not is_tight) and self._show(message, whole, frame, size_of_whole):
             return
         shortened = self.trimmer.shorten(content, room=self._count_room(frame))
         self._show(message, shortened, frame)
 
-    def _show(self, message: MessageRow, content: str, frame: str, quarters: int = 0) -> bool:
+    def _show(self, message: MessageRow, excerpt: Excerpt, frame: str, quarters: int = 0) -> bool:
         """Return whether it fits in its frame; an empty one never does. `quarters`: its size."""
-        if len(content) > self._count_room(frame) or not content:
+        if len(excerpt.text) > self._count_room(frame) or not excerpt.text:
             return False
-        cost = quarters + _count(frame if quarters else self._render(message, content))
+        cost = quarters + _count(frame if quarters else self._render(message, excerpt))
         key = _day_of(message)
         fits = self._pay(key, cost, at_most=self.max_tokens)
         if fits:
-            self.days.setdefault(key, []).append((message, content))
+            self.days.setdefault(key, []).append((message, excerpt))
         return fits
 
     def _count_room(self, frame: str) -> float:
@@ -204,11 +198,11 @@ class Packed:
             return math.inf
         return 4 * (self.max_tokens - self.budget.spent + 1) - len(frame)
 
-    def _render(self, message: MessageRow, content: str) -> str:
+    def _render(self, message: MessageRow, excerpt: Excerpt) -> str:
         """Return a message with the heading of its day, unless that is there already."""
         key = _day_of(message)
         heading = "" if key in self.days else self._render_heading(key)
-        return heading + _render_line(message, content)
+        return heading + join(render_message(message, self.request.links, excerpt=excerpt))
 
     def _pay(self, key: Day | None, quarters: int, *, at_most: int) -> bool:
         """Grow a block by a text's quarters, unless that takes what is spent above `at_most`.
@@ -220,7 +214,7 @@ class Packed:
         after = (before or count_quarters("\n")) + quarters
         cost = math.ceil(after / 4) - math.ceil(before / 4)
         if key is not None and not self.days:
-            cost += count_tokens(LINES_HEADING)
+            cost += count_tokens(EPISODES_HEADING)
         if not self.budget.take(cost, at_most=at_most):
             return False
         self._quarters[key] = after
@@ -237,35 +231,38 @@ class Packed:
         """Return the text in parts: facts, then episodes, that of the best message first."""
         blocks = []
         if self.facts:
-            text = FACTS_HEADING + "".join(self._render_fact(hit) for hit in self.facts)
+            bullets = chain.from_iterable(map(self._render_fact, self.facts))
             says = {row.seq: row for hit in self.facts for row in hit.messages}
-            blocks.append(Block(text, tuple(says[seq] for seq in sorted(says))))
-        heading = LINES_HEADING
+            rows = [says[seq] for seq in sorted(says)]
+            blocks.append(Block([FACTS_HEADING, *bullets], rows))
+        heading = EPISODES_HEADING
         for messages in self.messages().values():
             for day in dict.fromkeys(map(_day_of, messages)):
-                rows = sorted(self.days[day], key=lambda shown: shown[0].seq)
-                lines = [_render_line(message, content) for message, content in rows]
-                heading += self._render_heading(day)
-                cut = tuple(row.id for row, shown in rows if shown != clean(row.content or ""))
-                blocks.append(Block(heading + "".join(lines), tuple(row for row, _ in rows), cut))
+                shown = sorted(self.days[day], key=lambda pair: pair[0].seq)
+                parts: list[Part] = [heading + self._render_heading(day)]
+                for row, excerpt in shown:
+                    parts += render_message(row, self.request.links, excerpt=excerpt)
+                cut = tuple(row.id for row, excerpt in shown if excerpt.pieces is not None)
+                blocks.append(Block(parts, [row for row, _ in shown], cut))
                 heading = ""
         return blocks
 
-    def _render_fact(self, hit: FactHit) -> str:
+    def _render_fact(self, hit: FactHit) -> list[Part]:
         """Return a bullet with the day since when it is true, unless the fact names a date."""
         if hit.id in self._rendered:
             return self._rendered[hit.id]
+        links = self.request.links
         dated = FULL_DATE.search(hit.fact)
         day = "" if dated else f", {markdown.render_date(hit.valid_at)}"
-        label = f"{hit.category}{day}"
-        mark = f" [id: {hit.found.memory_id}]" if self.explain else ""
-        text = f"- [{label}] {clean_line(hit.fact)}{markdown.mark(hit)}{mark}\n"
-        return self._rendered.setdefault(hit.id, text)
+        quote = Quote(Kind.FACT, hit.pk.hex, clean_line(hit.fact, links))
+        trace = f" [id: {hit.found.memory_id}]" if self.request.explain else ""
+        parts = [f"- [{hit.category}{day}] ", quote, *markdown.mark(hit, links), f"{trace}\n"]
+        return self._rendered.setdefault(hit.id, parts)
 
     def _render_heading(self, key: Day) -> str:
         episode_id, day = key
-        mark = f" [id: {episode_id}]" if self.explain else ""
-        return f"### {day}{mark}\n"
+        trace = f" [id: {episode_id}]" if self.request.explain else ""
+        return f"### {day}{trace}\n"
 
 
 def pack(
@@ -291,7 +288,7 @@ def pack(
         messages=[message.content or "" for message in messages],
         speakers={message.name for message in messages},
     )
-    packed = Packed(max_tokens=max_tokens, trimmer=trimmer, explain=request.explain)
+    packed = Packed(request, max_tokens=max_tokens, trimmer=trimmer)
     wants_facts = request.category is not None
     packed.fill(facts, messages, pinned=candidates.pinned, wants_facts=wants_facts)
     return packed
@@ -393,13 +390,9 @@ def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
     return room if settings.LLM == "openai" else min(room, OFFLINE_FACT_TOKENS)
 
 
-def _render_line(message: MessageRow, content: str) -> str:
-    return markdown.render_message(message, content=content) + "\n"
-
-
-def _measure(message: MessageRow, content: str) -> int:
+def _measure(message: MessageRow, content: str, links: str) -> int:
     """Return the quarters of a message's content; what is stored of it has its links defanged."""
-    if message.quarters is None or prints_plain_links():
+    if message.quarters is None or links == PLAIN:
         return count_quarters(content)
     return message.quarters
 

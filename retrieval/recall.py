@@ -3,9 +3,8 @@
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from django.db import IntegrityError
 
@@ -19,14 +18,16 @@ from memoryproject.edge import replicas
 from memoryproject.process import metrics, traces
 from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
-from memoryproject.text.cleaning import print_links
+from memoryproject.text.parts import Part, is_marked, join, split_lines
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown, receipts, selection
 from retrieval.hits import Hit
+from retrieval.markdown import Fence
 from retrieval.models import Retrieval
+from retrieval.request import CONVERSATION, USER, RecallRequest
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import CONVERSATION, USER, Question, RecallRequest
-from retrieval.search.scores import DEFAULTS, SETTING, Fusion, estimate_relevance, likeness_of
+from retrieval.search.in_conversation import Question
+from retrieval.search.scores import DEFAULTS, SETTING, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
 
@@ -38,12 +39,21 @@ class Draft:
     """An answer, its receipt, and how long its two costly steps took."""
 
     chosen: Chosen
+    parts: list[Part]
+    text: str
+    """The join of its parts."""
+    fence: Fence
     receipt: Retrieval
     """It is stored when somebody is given the answer, who is not known before."""
     embedding_s: float
     search_s: float
     is_left_out: bool
     """Whether the answer is less relevant than is wanted, so that nothing found is served."""
+
+    @property
+    def unmarked_lines(self) -> list[str]:
+        """The lines of the text but those that carry the mark of a correction."""
+        return [join(line) for line in split_lines(self.parts) if not is_marked(line)]
 
     @property
     def served(self) -> list[Hit]:
@@ -78,10 +88,9 @@ def _recall(
     started, fresh = time.monotonic(), request.min_seq is not None
     draft, progress = reading.read(draft_and_measure, tenant=tenant, key=asked_by, fresh=fresh)
     receipt = draft.receipt
-    with print_links(request.links):
-        receipt.parts = receipts.take_apart(draft.chosen, is_shared=request.scope != CONVERSATION)
+    receipt.parts = receipts.keep_parts(draft.parts, is_shared=request.is_shared)
     drafted = time.monotonic()
-    receipt.asked_by, receipt.signature = asked_by, receipts.sign(draft.chosen.text)
+    receipt.asked_by, receipt.signature = asked_by, receipts.sign(draft.text)
     receipts.write_receipt(receipt, hits=draft.served, started=started)
     stages = {
         "embed": draft.embedding_s,
@@ -106,8 +115,8 @@ def draft_answer(
     conversation = episodic_queries.find_conversation(
         tenant=tenant, external_id=request.conversation_id
     )
-    place = conversation.id if conversation and request.scope == CONVERSATION else None
-    with print_links(request.links), answering(tenant=tenant, conversation_id=place):
+    place = conversation.id if conversation and not request.is_shared else None
+    with answering(tenant=tenant, conversation_id=place):
         return _draft(tenant, conversation, request, now, find or _search)
 
 
@@ -121,7 +130,7 @@ def _draft(
     fusion = DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
     started = time.perf_counter()
     place = conversation
-    if place is None and request.scope != CONVERSATION:  # a new one has what others share
+    if place is None and request.is_shared:  # a new one has what others share
         place = Conversation(tenant=tenant, external_id=request.conversation_id)
     vector, degraded = in_conversation.embed_or_none(request.query) if place else (None, "")
     embedded = time.perf_counter()
@@ -131,17 +140,18 @@ def _draft(
     hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
-    parameters = _render_request(request, fusion)
+    parameters = {**request.to_json(), "fusion": fusion.as_parameters()}
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
     relevance = _estimate_relevance(request, hits, degraded)
     is_left_out = relevance is not None and relevance < request.min_relevance
-    chosen = Chosen(facts=[], episodes=[], text="")
+    chosen = Chosen([], [])
     if place:
         chosen = selection.choose(place, request, hits, now, is_left_out=is_left_out)
-        if request.scope != CONVERSATION:
+        if request.is_shared:
             selection.name_homes(place, chosen)
-    chosen = replace(chosen, text=fence.wrap(chosen.text), fence=fence)
+    parts = markdown.compose(chosen.blocks, fence)
+    text = join(parts)
     receipt = Retrieval(
         tenant=tenant,
         conversation=conversation,
@@ -150,10 +160,11 @@ def _draft(
         parameters=parameters,
         embedding_model=model,
         degraded=degraded,
-        tokens=count_tokens(chosen.text),
+        tokens=count_tokens(text),
         relevance=relevance,
     )
-    return Draft(chosen, receipt, embedded - started, searched - embedded, is_left_out)
+    costs = embedded - started, searched - embedded
+    return Draft(chosen, parts, text, fence, receipt, *costs, is_left_out)
 
 
 def _search(conversation: Conversation, request: RecallRequest, question: Question) -> list[Hit]:
@@ -195,19 +206,10 @@ def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: s
 
     A fact names whom it is about, so it tells best; where there is none, an episode does.
     """
-    if request.scope != CONVERSATION or degraded:
+    if request.is_shared or degraded:
         return None
     near = [(hit.shelf is MemoryKind.FACT, hit.cosine) for hit in hits if hit.cosine is not None]
     if not near:
         return 0.0
     likeness = likeness_of(embeddings.get_embedder().name)
     return round(estimate_relevance(likeness.share(max(near)[1])), 2)
-
-
-def _render_request(request: RecallRequest, fusion: Fusion) -> dict[str, Any]:
-    """Return every parameter as it was applied, the query aside."""
-    params = asdict(request)
-    del params["query"], params["kind"]
-    moments = {"as_of": request.as_of, "known_at": request.known_at}
-    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
-    return params | written | {"fusion": fusion.as_parameters()}

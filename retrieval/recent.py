@@ -4,14 +4,18 @@ It has no search units: it is short, and read whole. Words decide what is shown,
 recency; the message that the caller names always is.
 """
 
+from itertools import chain
+
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from indexing import text
 from memoryproject.edge.errors import Problem
+from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
-from retrieval.packing import Block, Budget, fit
-from retrieval.search.in_conversation import RecallRequest
+from retrieval.markdown import Block
+from retrieval.packing import Budget, fit
+from retrieval.request import RecallRequest
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -22,14 +26,17 @@ BUDGET_SHARE = 0.5
 SHORTEST_WORD = 3
 
 
-def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int) -> Block | None:
+def find_recent(conversation: Conversation, request: RecallRequest) -> Block | None:
     """Return the messages of the window to show, as a part of an answer: the newest that fit.
 
-    None if none does, or if all up to `min_seq` is indexed.
+    None if none does, if all up to `min_seq` is indexed, or without it.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
     """
+    min_seq = request.min_seq
+    if min_seq is None:
+        return None
     progress = episodic_queries.measure_progress(conversation)
     if min_seq > progress.last_seq:
         raise Problem(
@@ -50,16 +57,17 @@ def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int
     room = None
     if request.max_tokens is not None:
         room = int(request.max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
+    links, whole = request.links, request.whole
     lines = [
-        (row, markdown.render_message(row, with_day=True, whole=request.whole) + "\n")
+        (row, markdown.render_message(row, links, with_day=True, whole=whole))
         for row in sorted(chosen, key=lambda row: -row.seq)
     ]
-    shown = fit(lines, Budget(room), size=lambda line: count_tokens(line[1]))
+    shown = fit(lines, Budget(room), size=lambda line: count_tokens(join(line[1])))
     if not shown:
         return None
     messages, texts = zip(*reversed(shown), strict=True)
-    cut = markdown.list_cut(messages, whole=request.whole)
-    return Block(HEADING + "".join(texts), messages, cut)
+    cut = markdown.list_cut(messages, whole=whole)
+    return Block([HEADING, *chain.from_iterable(texts)], messages, cut)
 
 
 def _words(content: str) -> set[str]:

@@ -1,6 +1,5 @@
 """Chooses what an answer serves of what was found: all of it, or what a budget holds."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +7,7 @@ from datetime import datetime
 from episodic.models import Conversation, Episode, Message
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
+from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown, packing
 from retrieval.hits import (
@@ -19,11 +19,11 @@ from retrieval.hits import (
     facts_shown,
     load_candidates,
 )
-from retrieval.markdown import NO_FENCE, Fence
+from retrieval.markdown import Block
 from retrieval.models import Retrieval
-from retrieval.packing import Block
 from retrieval.recent import find_recent
-from retrieval.search.in_conversation import CONVERSATION, RecallRequest, put_newer_first
+from retrieval.request import RecallRequest
+from retrieval.search.in_conversation import put_newer_first
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
 from semantic.models import Fact
 
@@ -34,15 +34,12 @@ class Chosen:
 
     facts: list[FactHit]
     episodes: list[EpisodeHit]
-    text: str
-    blocks: tuple[Block, ...] | None = None
-    """The parts of the text, with `max_tokens` only."""
+    blocks: tuple[Block, ...] = ()
+    """The parts of the text: facts, then episodes or days of them, then `recent`."""
     recent: Block | None = None
     """Messages in no episode yet, oldest first; with `min_seq` only."""
-    fence: Fence = NO_FENCE
-    """The marks between which the text stands."""
-    cut: tuple[str, ...] = ()
-    """Messages of which the text shows a part, and episodes left out for their size, by id."""
+    beyond: tuple[str, ...] = ()
+    """Episodes that are left out, as their messages come to more than an answer may hold."""
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -50,22 +47,15 @@ class Chosen:
         return [*self.facts, *self.episodes]
 
     @property
-    def corrections(self) -> dict[str, str]:
-        """What is said of the facts, episodes and messages that contradict a correction, by id."""
+    def cut(self) -> tuple[str, ...]:
+        """Messages of which the text shows a part, and episodes left out for their size, by id."""
+        return (*self.beyond, *(message_id for block in self.blocks for message_id in block.cut))
+
+    def list_corrections(self, links: str) -> dict[str, str]:
+        """Return what is said of what contradicts a correction, by the id of what is served."""
         rows = list_rows(self.hits)
         rows += self.recent.messages if self.recent else ()
-        return {str(row.id): row.correction for row in rows if row.correction}
-
-    @property
-    def unmarked_lines(self) -> list[str]:
-        """The lines of the text but those that carry the mark of a correction."""
-        marks = tuple(f"[{text}]" for text in self.corrections.values())
-        headings = r"### .*corrected\]"
-        return [
-            line
-            for line in self.text.splitlines()
-            if not (marks and (line.endswith(marks) or re.fullmatch(headings, line)))
-        ]
+        return {str(row.id): join(row.correction.render(links)) for row in rows if row.correction}
 
 
 def list_rows(
@@ -84,12 +74,9 @@ def choose(
     is_left_out: bool = False,
 ) -> Chosen:
     """Return what an answer serves of hits, best first; nothing of them where it is left out."""
-    recent = None
-    if request.min_seq is not None:
-        recent = find_recent(conversation, request, request.min_seq)
-    if is_left_out:
-        chosen = Chosen([], [], "", blocks=None if request.max_tokens is None else ())
-    else:
+    recent = find_recent(conversation, request)
+    chosen = Chosen([], [])
+    if not is_left_out:
         facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
         if conversation.has_corrections and request.known_at is None:
             facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
@@ -102,13 +89,7 @@ def choose(
             chosen = _choose_packed(conversation, request, facts, episodes, room, now)
     if recent is None:
         return chosen
-    return replace(
-        chosen,
-        text="\n".join(part for part in (chosen.text, recent.text) if part),
-        blocks=None if chosen.blocks is None else (*chosen.blocks, recent),
-        recent=recent,
-        cut=(*chosen.cut, *recent.cut),
-    )
+    return replace(chosen, blocks=(*chosen.blocks, recent), recent=recent)
 
 
 def _choose_packed(
@@ -127,7 +108,7 @@ def _choose_packed(
         quoted,
         seqs=[seq for hit in quoted for seq, _ in hit.lines],
         with_pinned=_wants_pinned(request),
-        with_retired=request.as_of is None and request.known_at is None,
+        with_retired=request.is_present,
     )
     _set_marks(
         conversation,
@@ -138,7 +119,6 @@ def _choose_packed(
     )
     packed = packing.pack(candidates, quoted, request=request, max_tokens=max_tokens, now=now)
     said = packed.messages()
-    blocks = tuple(packed.blocks())
     return Chosen(
         facts=packed.facts,
         episodes=[
@@ -146,9 +126,7 @@ def _choose_packed(
             for hit in candidates.episodes
             if hit.id in said
         ],
-        text="\n".join(block.text for block in blocks),
-        blocks=blocks,
-        cut=tuple(message_id for block in blocks for message_id in block.cut),
+        blocks=tuple(packed.blocks()),
     )
 
 
@@ -166,29 +144,19 @@ def _choose_all(
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)
         ]
-    cut: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
     if request.is_plain and not detailed and not with_pinned:
         facts, episodes = facts_shown(fact_hits), shown
     else:
         loaded = load_candidates(
             conversation, fact_hits, detailed, with_pinned=with_pinned, whole=True
         )
-        facts, cut = [*loaded.facts, *loaded.pinned], loaded.beyond
+        facts, beyond = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
     _set_marks(conversation, request, facts, episodes)
-    text = markdown.render(
-        facts,
-        episodes,
-        detail=request.detail,
-        now=now,
-        explain=request.explain,
-        whole=request.whole,
-    )
-    quoted = [hit for hit in episodes if markdown.shows_details(hit, detail=request.detail)]
-    messages = (message for hit in quoted for message in hit.messages)
-    cut += markdown.list_cut(messages, whole=request.whole)
-    return Chosen(facts=facts, episodes=episodes, text=text, cut=cut)
+    blocks = markdown.render(facts, episodes, request, now=now)
+    return Chosen(facts=facts, episodes=episodes, blocks=tuple(blocks), beyond=beyond)
 
 
 def _put_corrections_first(
@@ -219,7 +187,7 @@ def _set_marks(
 
     Not on what was believed at a moment: the correction may have come later.
     """
-    if request.known_at is None and (conversation.has_corrections or request.scope != CONVERSATION):
+    if request.known_at is None and (conversation.has_corrections or request.is_shared):
         rows = [*messages, *list_rows([*facts, *episodes])]
         set_corrections(conversation.tenant, rows, as_of=request.as_of)
         set_corrected(conversation, facts)
@@ -228,8 +196,7 @@ def _set_marks(
 def _wants_pinned(request: RecallRequest) -> bool:
     """Return whether something goes before any answer or into a budget unasked."""
     has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
-    is_present = request.as_of is None and request.known_at is None
-    return has_place and not request.category and is_present
+    return has_place and not request.category and request.is_present
 
 
 def name_homes(place: Conversation, chosen: Chosen) -> None:

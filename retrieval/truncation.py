@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
 
 from indexing.text import prepare
 from memoryproject.text.sentences import TITLES
 from memoryproject.text.tokens import count_tokens
+from retrieval.excerpts import NOTHING, Excerpt, Span, show_whole
 
 ELLIPSIS = "…"
 GAP = " […] "
@@ -143,10 +144,11 @@ _ENDS_NO_SENTENCE = re.compile(rf"\b(?:[A-Z]|{TITLES}|No|\d{{1,2}})\. $")
 
 
 class Sentence(NamedTuple):
-    """A piece of a message, its trailing space included, and its words."""
+    """A piece of a message, its trailing space included, its words, and where it starts."""
 
     text: str
     words: frozenset[str]
+    start: int = 0
 
 
 class _Worths(dict[str, float]):
@@ -175,7 +177,7 @@ class Trimmer:
             if self._worth_of[word] >= self._threshold(ASKED_SHARE)
         )
 
-    def drop_filler(self, content: str) -> str:
+    def drop_filler(self, content: str) -> Excerpt:
         """Return the message without sentences in which every word is common."""
         sentences = _split(content)
         rare = self._threshold(FILLER_SHARE)
@@ -186,19 +188,19 @@ class Trimmer:
             or any(self._worth_of[word] >= rare for word in sentence.words - self._names)
         }
         if not telling or len(telling) == len(sentences):
-            return content
-        return join_sentences(sentences, telling)
+            return show_whole(content)
+        return join_sentences(content, sentences, telling)
 
-    def shorten(self, content: str, *, room: float = math.inf) -> str:
+    def shorten(self, content: str, *, room: float = math.inf) -> Excerpt:
         """Return the sentences worth most, in order: at least 60 % of what it is worth.
 
         Empty where none of them has so few characters as there is `room` for.
         """
         sentences = _split(content)
         if all(len(sentence.text.rstrip()) > room for sentence in sentences):
-            return ""
+            return NOTHING
         if len(sentences) < 2:
-            return content
+            return show_whole(content)
         everything = frozenset().union(*(sentence.words for sentence in sentences))
         missing = KEPT_SHARE * self._worth(everything)
         kept: set[int] = set()
@@ -209,9 +211,11 @@ class Trimmer:
                 break
             kept.add(place)
             covered |= sentences[place].words
-        return content if len(kept) == len(sentences) else join_sentences(sentences, kept)
+        if len(kept) == len(sentences):
+            return show_whole(content)
+        return join_sentences(content, sentences, kept)
 
-    def cut(self, content: str, *, at_most: int) -> str:
+    def cut(self, content: str, *, at_most: int) -> Excerpt:
         """Return what matches the question best within so many tokens; empty if nothing fits.
 
         For a message that is too long to be served at all. What is left of the room goes
@@ -229,7 +233,7 @@ class Trimmer:
             if cost <= left:
                 kept.add(place)
                 left -= cost
-        return join_sentences(sentences, kept) if kept else ""
+        return join_sentences(content, sentences, kept)
 
     def _threshold(self, share: float) -> float:
         """Return what a word is worth in that share of the messages, or in a single one of few."""
@@ -255,20 +259,23 @@ def split_sentences(content: str, *, longest: int | None = None) -> list[Sentenc
     parts.append(text[start:])
     if longest is not None:
         parts = [piece for part in parts for piece in _split_long(part, longest)]
-    return [Sentence(part, _find_words(part)) for part in parts if part.strip()]
+    starts = accumulate(map(len, parts), initial=0)
+    pairs = zip(parts, starts, strict=False)
+    return [Sentence(part, _find_words(part), start) for part, start in pairs if part.strip()]
 
 
-def join_sentences(sentences: Sequence[Sentence], kept: set[int]) -> str:
-    """Return the kept sentences in order, an ellipsis for each run that is missing."""
-    parts: list[str] = []
-    gap = False
+def join_sentences(line: str, sentences: Sequence[Sentence], kept: set[int]) -> Excerpt:
+    """Return the kept sentences of a line in order, an ellipsis for each run that is missing."""
+    texts: list[str] = []
+    pieces: list[str | Span] = []
     for place, sentence in enumerate(sentences):
         if place in kept:
-            parts.append(sentence.text)
-        elif not gap:
-            parts.append(ELLIPSIS + " ")
-        gap = place not in kept
-    return "".join(parts).strip()
+            texts.append(sentence.text)
+            pieces.append((sentence.start, sentence.start + len(sentence.text)))
+        elif place == 0 or place - 1 in kept:
+            texts.append(ELLIPSIS + " ")
+            pieces.append(ELLIPSIS + " ")
+    return Excerpt(line, "".join(texts).strip(), tuple(pieces)) if kept else NOTHING
 
 
 def _split_long(part: str, longest: int) -> list[str]:

@@ -12,10 +12,12 @@ from typing import Protocol
 
 from django.db.models import Q
 
+from episodic import models as episodic
 from episodic.models import Conversation, Message
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import clean_line
+from memoryproject.text.cleaning import DEFANGED, clean_line
+from memoryproject.text.parts import Kind, Part, Quote
 from semantic.models import CorrectionMark, Fact
 
 Place, State = CorrectionMark.Place, CorrectionMark.State
@@ -29,8 +31,7 @@ HELD = "superseded wrong".split()
 class Markable(Protocol):
     """What may contradict a correction: a message, an episode or a fact, or its values."""
 
-    correction: str
-    corrected_by: uuid.UUID | None
+    correction: episodic.Correction | None
 
     @property
     def pk(self) -> uuid.UUID:
@@ -51,20 +52,21 @@ class Correction:
     heir: Fact | None
     """The active fact that replaced it, over any number of steps; None: nothing did."""
 
-    @property
-    def text(self) -> str:
+    def render(self, links: str = DEFANGED) -> list[Part]:
         """Return it as answers print it, on one line and without brackets."""
         if self.fact.invalidated_because == Fact.Because.WRONG:
             verb = "corrected" if self.heir else "declared wrong"
             what = f"{verb} on {self.fact.invalid_at:%Y-%m-%d}"
         else:
             what = f"no longer true since {self.fact.valid_until:%Y-%m-%d}"
-        return f"{what}: {print_heir(self.heir)}" if self.heir else what
+        if self.heir is None:
+            return [what]
+        return [f"{what}: ", Quote(Kind.CORRECTION, self.heir.id.hex, print_heir(self.heir, links))]
 
 
-def print_heir(fact: Fact) -> str:
+def print_heir(fact: Fact, links: str = DEFANGED) -> str:
     """Return how a mark prints the fact that is right."""
-    return clean_line(fact.fact).translate(NO_BRACKETS)
+    return clean_line(fact.fact, links).translate(NO_BRACKETS)
 
 
 def marked_seqs(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[int]:
@@ -143,8 +145,7 @@ def set_corrections(
     corrections = find_corrections(tenant=tenant, place_ids=[row.pk for row in rows], as_of=as_of)
     for row in rows:
         if correction := corrections.get(row.pk):
-            row.correction = correction.text
-            row.corrected_by = correction.heir.id if correction.heir else None
+            row.correction = correction
 
 
 def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:

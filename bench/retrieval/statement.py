@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime
 from typing import Any
 
 from episodic.models import Conversation
-from indexing.models import MemoryKind
 from memoryproject.ai.embeddings import Vectors
+from retrieval.models import Retrieval
+from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import in_conversation
-from retrieval.search.in_conversation import EPISODIC_LIMIT, SEMANTIC_LIMIT, Question
+from retrieval.search.in_conversation import EPISODIC_LIMIT, Question
 
 Statement = tuple[str, dict[str, Any]]
 
@@ -24,13 +26,11 @@ def make_question(
 ) -> Question:
     """Return what `retrieve_memory` asks of the search, by default with its own limits."""
     return Question(
-        words=words,
+        request=RecallRequest(words, uuid.uuid4(), Retrieval.Kind.RETRIEVE),
         vector=vector,
         model=model if vector is not None else "",
-        shelves=(MemoryKind.FACT, MemoryKind.EPISODE),
         fact_limit=fact_limit,
         episode_limit=episode_limit,
-        category=None,
         now=datetime.now(UTC),
     )
 

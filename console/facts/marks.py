@@ -21,7 +21,7 @@ from memoryproject.adminkit.values import MEMORY_PAGES, link_to_page
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.recall import draft_answer
 from retrieval.receipts import replay
-from retrieval.search.in_conversation import read_request
+from retrieval.request import read_request
 from semantic import marking
 from semantic.contradictions import Claim
 from semantic.correction_marks import facts_behind, list_marks
@@ -150,7 +150,7 @@ def _repeat(retrieval: Any, claim: Claim, reader: Reader) -> None:
     draft = draft_answer(
         tenant=retrieval.tenant, request=read_request(retrieval), now=timezone.now()
     )
-    unmarked, served = set(draft.chosen.unmarked_lines), replay(retrieval).text
+    unmarked, served = set(draft.unmarked_lines), replay(retrieval).text
 
     def show(answer: str) -> list[Line]:
         place = retrieval.conversation_id
@@ -161,4 +161,4 @@ def _repeat(retrieval: Any, claim: Claim, reader: Reader) -> None:
         ]
 
     retrieval.before = show(NOT_KEPT if served is None else served)
-    retrieval.after = show(draft.chosen.text)
+    retrieval.after = show(draft.text)

@@ -27,8 +27,9 @@ from retrieval.analysis import Analysis, Outcome, RankedMemory, analyse
 from retrieval.api.retrieve import DETAILS, ContextInput, RetrieveInput
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
+from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import scores
-from retrieval.search.in_conversation import EPISODIC_LIMIT, SEMANTIC_LIMIT, RecallRequest
+from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.engines import Category
 
 HUES = 8
@@ -212,7 +213,7 @@ def render_analysis(
         "analysis": analysis,
         "conversation": conversation,
         "reader": reader,
-        "text": reader.show(draft.chosen.text, conversation.id if conversation else None),
+        "text": reader.show(draft.text, conversation.id if conversation else None),
         "tokens": receipt.tokens,
         "budget": budget,
         "room": budget - receipt.tokens if budget else None,

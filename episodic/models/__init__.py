@@ -1,9 +1,17 @@
 """The tables of what was said and what happened."""
 
 from episodic.models.records import ErasedKey, Reveal, Review
-from episodic.models.talk import Conversation, Correctable, Episode, Message, Role, Withholding
+from episodic.models.talk import (
+    Conversation,
+    Correctable,
+    Correction,
+    Episode,
+    Message,
+    Role,
+    Withholding,
+)
 
 __all__ = [
-    "Conversation", "Correctable", "Episode", "ErasedKey", "Message", "Reveal", "Review", "Role",
-    "Withholding",
+    "Conversation", "Correctable", "Correction", "Episode", "ErasedKey", "Message", "Reveal",
+    "Review", "Role", "Withholding",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Tables of conversations, their messages and episodes, and what is withheld of them."""
 
-import uuid
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import ArrayField, RangeBoundary, RangeOperators
@@ -16,6 +16,7 @@ from jobs.models import Job
 from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
+from memoryproject.text.parts import Part
 
 
 class Role(models.TextChoices):
@@ -135,12 +136,17 @@ class Withholding(TenantModel):
         return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"
 
 
+class Correction(Protocol):
+    """What is known to be right of something that was said."""
+
+    def render(self, links: str) -> Sequence[Part]:
+        """Return it as answers print it, on one line and without brackets."""
+
+
 class Correctable:
     """What may contradict a correction: whoever reads it sets what answers say of that."""
 
-    correction: str = ""
-    corrected_by: uuid.UUID | None = None
-    """The fact that is right, which the correction quotes."""
+    correction: Correction | None = None
 
 
 class Episode(Correctable, TenantModel):

@@ -7,11 +7,8 @@ changes nothing. Who asks for plain links gets them, and markup, as they were sa
 """
 
 import re
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from functools import lru_cache
 
-from memoryproject.process.scopes import holding
 from memoryproject.process.tables import read_table
 
 ELLIPSIS = "…"
@@ -74,25 +71,13 @@ _HEADING = re.compile(r" {0,3}(?=#(?:[ \t]|$))")
 _FENCE = re.compile(r" {0,3}(?=(`{3,}(?=[^`]*$)|~{3,})(.*))")
 
 
-_style: ContextVar[str] = ContextVar("link_style", default=DEFANGED)
-
-
-def print_links(style: str) -> AbstractContextManager[None]:
-    """Within this, texts are cleaned with links of that style."""
-    return holding(_style, style)
-
-
-def prints_plain_links() -> bool:
-    return _style.get() == PLAIN
-
-
-def clean(text: str) -> str:
+def clean(text: str, links: str = DEFANGED) -> str:
     """Return a text without what is unseen, and with nothing that a renderer loads or follows.
 
     Words stay: `[the plan](https://host/x)` becomes `[the plan] (hxxps://host/x)`. With plain
     links only what is unseen goes.
     """
-    if prints_plain_links():
+    if links == PLAIN:
         return drop_unseen(text)
     return _remember(text) if len(text) <= REMEMBERED_CHARACTERS else _defang(text)
 
@@ -116,30 +101,38 @@ def _defang(text: str) -> str:
 _remember = lru_cache(REMEMBERED_TEXTS)(_defang)
 
 
-def clean_line(text: str) -> str:
+def clean_line(text: str, links: str = DEFANGED) -> str:
     """Return a text on one line, cleaned: no line of ours can be forged in it."""
-    return clean(" ".join(text.splitlines()))
+    return clean(" ".join(text.splitlines()), links)
 
 
-def clean_alone(text: str) -> str:
+def clean_alone(text: str, links: str = DEFANGED) -> str:
     """Return a text on one line, cleaned, that may stand at the beginning of somebody's line."""
-    return break_definitions(clean_line(text))
+    return break_definitions(clean_line(text, links), links)
 
 
-def clean_block(text: str) -> str:
+def clean_block(text: str, links: str = DEFANGED) -> str:
     """Return a text that keeps its lines, cleaned, with a backslash before what forges ours.
 
     That is a heading, the header of a memory or a fact's bullet; and a fence that is never
     closed, which would swallow what follows. Code in a closed fence keeps its comments.
     """
-    return _escape(break_definitions(clean(text)))
+    return _escape(break_definitions(clean(text, links), links))
 
 
-def break_definitions(text: str) -> str:
+def break_definitions(text: str, links: str = DEFANGED) -> str:
     """Return a text in which no line says where a reference leads: `\\[1]: /x`."""
-    if "]:" not in text or prints_plain_links():
+    if "]:" not in text or links == PLAIN:
         return text
     return _DEFINITION.sub(r"\1\\", text)
+
+
+def find_definition(line: str, links: str = DEFANGED) -> int | None:
+    """Return where `break_definitions` puts its backslash into one line; None: nowhere."""
+    if "]:" not in line or links == PLAIN:
+        return None
+    match = _DEFINITION.match(line)
+    return match.end() if match else None
 
 
 def cap(text: str, at_most: int) -> str:

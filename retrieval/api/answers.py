@@ -11,7 +11,7 @@ from rest_framework.serializers import Serializer
 from memoryproject.edge import fields
 from memoryproject.edge.headers import set_headers
 from memoryproject.tenancy.views import ReadView
-from memoryproject.text.cleaning import LINK_STYLES, print_links
+from memoryproject.text.cleaning import LINK_STYLES
 from notes.forms import VALENCES, WORD_AT_MOST
 from retrieval import mirror
 from retrieval.memory import EPISODIC
@@ -61,16 +61,13 @@ class MirroredView(ReadView):
         form: type[Serializer[Any]],
         from_rows: Callable[[], object],
         from_pages: Callable[[], object],
-        *,
-        links: str,
     ) -> Response:
         """Return the answer: from the mirror, if there is one, while the database is away."""
-        with print_links(links):
-            try:
-                answer = from_rows()
-            except (OperationalError, InterfaceError):
-                if not self.answers_without_database() or self.key().user_ids:
-                    raise
-                answer = from_pages()
-            body = form(answer).data
+        try:
+            answer = from_rows()
+        except (OperationalError, InterfaceError):
+            if not self.answers_without_database() or self.key().user_ids:
+                raise
+            answer = from_pages()
+        body = form(answer).data
         return set_headers(Response(body), receipt=body["receipt"], degraded=body["degraded"])

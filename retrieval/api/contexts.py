@@ -12,7 +12,6 @@ from memoryproject.edge.fields import ContentField, IdField, Output, Strict, Who
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
-from memoryproject.text.cleaning import print_links
 from retrieval.api.answers import MARKDOWN, BudgetField, LinksField
 from retrieval.models import Context, ContextSection
 from retrieval.reading import contexts
@@ -111,6 +110,8 @@ class ContextAdd(ReadView):
     @describe("add_to_context", NewSection, AddedOutput)
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
         params = self.read(NewSection)
-        with print_links(params.pop("links", self.key().links)):
-            addition = contexts.add_memory(tenant=self.tenant(), context_id=context_id, **params)
+        style = params.pop("links", self.key().links)
+        addition = contexts.add_memory(
+            tenant=self.tenant(), context_id=context_id, style=style, **params
+        )
         return Response(AddedOutput(addition).data)

@@ -19,7 +19,6 @@ from memoryproject.edge import fields
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
-from memoryproject.text.cleaning import print_links
 from retrieval import markdown
 from retrieval.api.answers import MARKDOWN, LinksField
 from retrieval.api.retrieve import FullEpisode, render_episode
@@ -88,9 +87,9 @@ class RecentMemory(Recent):
     def post(self, request: Request) -> HttpResponse:
         params = self.read(RecentTextInput)
         fence = markdown.make_fence(wanted=params["fence"])
-        with print_links(params.get("links", self.key().links)):
-            text = markdown.render_recent(self.find_episodes(params), now=timezone.now())
-        return set_headers(markdown_response(fence.wrap(text)), fence=fence.nonce)
+        links = params.get("links", self.key().links)
+        text = markdown.render_recent(self.find_episodes(params), links, now=timezone.now())
+        return set_headers(markdown_response(fence.wrap_text(text)), fence=fence.nonce)
 
 
 class RecentMemoryRaw(Recent):

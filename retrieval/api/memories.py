@@ -8,7 +8,6 @@ from rest_framework.response import Response
 from memoryproject.edge.fields import FlagField, Output, Strict, WordField
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
-from memoryproject.text.cleaning import print_links
 from notes.renderings import SpanOutput
 from retrieval import markdown, reading
 from retrieval.api.answers import BudgetField, LinksField
@@ -57,9 +56,9 @@ class OneMemory(ReadView):
 
     @describe("peek_memory", answers=PeekOutput)
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
-        with print_links(self.key().links):
-            peek = reading.peek(tenant=self.tenant(), memory_id=memory_id)
-            return Response(PeekOutput(peek).data)
+        style = self.key().links
+        peek = reading.peek(tenant=self.tenant(), memory_id=memory_id, style=style)
+        return Response(PeekOutput(peek).data)
 
 
 class MemoryChunk(ReadView):
@@ -70,6 +69,6 @@ class MemoryChunk(ReadView):
         params = self.read(ChunkInput)
         params["strategy"] = Strategy(params["strategy"])
         params["fence"] = markdown.make_fence(wanted=params["fence"])
-        with print_links(params.pop("links", self.key().links)):
-            chunk = reading.chunk(tenant=self.tenant(), memory_id=memory_id, **params)
+        style = params.pop("links", self.key().links)
+        chunk = reading.chunk(tenant=self.tenant(), memory_id=memory_id, style=style, **params)
         return Response(ChunkOutput(chunk).data)

@@ -62,5 +62,4 @@ class ReconstructContext(MirroredView):
             lambda: reconstruction.reconstruct_from_mirror(
                 tenant=self.tenant(), request=params, now=timezone.now()
             ),
-            links=params.links,
         )

@@ -24,15 +24,9 @@ from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 from retrieval.markdown import SHOWN_AT_MOST, Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Draft
+from retrieval.request import CONVERSATION, SCOPES, SEMANTIC_LIMIT, USER, RecallRequest
 from retrieval.search import scores
-from retrieval.search.in_conversation import (
-    CONVERSATION,
-    EPISODIC_LIMIT,
-    SCOPES,
-    SEMANTIC_LIMIT,
-    USER,
-    RecallRequest,
-)
+from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.renderings import CATEGORIES, FactOutput
 
 DETAILS = ["auto", "none", "low", "high"]
@@ -238,7 +232,7 @@ class ContextPreRetrieve(Answering):
 
 
 def _as_markdown(draft: Draft, progress: Progress) -> HttpResponse:
-    return _with_headers(markdown_response(draft.chosen.text), draft, progress)
+    return _with_headers(markdown_response(draft.text), draft, progress)
 
 
 def _with_headers(response: AnyResponse, draft: Draft, progress: Progress) -> AnyResponse:
@@ -253,7 +247,7 @@ def _with_headers(response: AnyResponse, draft: Draft, progress: Progress) -> An
         cut=len(draft.chosen.cut) or None,
         relevance=None if relevance is None else f"{relevance:.2f}",
         empty="min_relevance" if draft.is_left_out else None,
-        fence=draft.chosen.fence.nonce,
+        fence=draft.fence.nonce,
     )
 
 
@@ -263,13 +257,13 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
     params = receipt.parameters
     blocks = [
         {"text": block.text, "sources": [_render_source(row) for row in block.messages]}
-        for block in chosen.blocks or ()
+        for block in chosen.blocks
     ]
     recent = [
         {**_render_source(row), "content": row.content}
         for row in (chosen.recent.messages if chosen.recent else ())
     ]
-    corrections = {"corrections": chosen.corrections} if chosen.corrections else {}
+    corrections = chosen.list_corrections(params["links"])
     return {
         "semantic": [_render_fact(hit) for hit in chosen.facts],
         "episodic": [{**render_episode(hit), "score": hit.found.score} for hit in chosen.episodes],
@@ -277,18 +271,18 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
             str(hit.found.memory_id): [_render_source(row) for row in hit.messages]
             for hit in chosen.hits
         },
-        "blocks": None if chosen.blocks is None else blocks,
+        "blocks": None if params["max_tokens"] is None else blocks,
         "cut": list(chosen.cut),
         "recent": None if params["min_seq"] is None else recent,
         "explain": _explain(draft) if params["explain"] else None,
-        "fence": FenceOutput(chosen.fence).data if chosen.fence.nonce else None,
+        "fence": FenceOutput(draft.fence).data if draft.fence.nonce else None,
         "relevance": receipt.relevance,
         "receipt": str(receipt.id),
         "indexed_through_seq": progress.indexed_through_seq,
         "pending": progress.pending,
         "degraded": receipt.degraded or None,
         "counter": tokens.in_use().name,
-        **corrections,
+        **({"corrections": corrections} if corrections else {}),
     }
 
 

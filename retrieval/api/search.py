@@ -101,5 +101,4 @@ class Search(MirroredView):
             SearchOutput,
             lambda: results.search(tenant=self.tenant(), asked_by=self.key(), request=params),
             lambda: results.search_mirror(tenant=self.tenant(), request=params),
-            links=params.links,
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import cleaning, tokens
+from memoryproject.text.cleaning import DEFANGED
 from memoryproject.text.tokens import Counter
 from retrieval import links
 from retrieval.markdown import NO_FENCE, Fence
@@ -44,13 +45,13 @@ class Chunk:
     fence: Fence = NO_FENCE
 
 
-def peek(*, tenant: Tenant, memory_id: uuid.UUID) -> Peek:
-    """Return what is known about a memory; no budget pays for it.
+def peek(*, tenant: Tenant, memory_id: uuid.UUID, style: str = DEFANGED) -> Peek:
+    """Return what is known about a memory; no budget pays for it. `style`: of links.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
     """
-    memory = load_memory(tenant=tenant, memory_id=memory_id, outline=True)
+    memory = load_memory(tenant=tenant, memory_id=memory_id, outline=True, style=style)
     edges = links.links_of(tenant=tenant, memory_id=memory_id, at_most=RELATED_AT_MOST + 1)
     return Peek(
         memory=memory,
@@ -68,6 +69,7 @@ def chunk(
     strategy: Strategy = Strategy.END,
     include_header: bool = False,
     fence: Fence = NO_FENCE,
+    style: str = DEFANGED,
 ) -> Chunk:
     """Return a memory's text, never more than `max_tokens` by the configured counter.
 
@@ -78,13 +80,13 @@ def chunk(
     """
     counter = tokens.in_use()
     bare = cut_memory(
-        load_memory(tenant=tenant, memory_id=memory_id),
+        load_memory(tenant=tenant, memory_id=memory_id, style=style),
         max_tokens=max_tokens - fence.tokens,
         strategy=strategy,
         include_header=include_header,
         counter=counter,
     )
-    text = fence.wrap(bare.content)
+    text = fence.wrap_text(bare.content)
     return replace(bare, content=text, token_count=counter.count(text), fence=fence)
 
 
@@ -96,15 +98,17 @@ def cut_memory(
     A header that would leave no room for any text is left out.
     """
     header = (
-        f"[{memory.source_type}: {cleaning.clean_line(memory.label)}]\n" if include_header else ""
+        f"[{memory.source_type}: {cleaning.clean_line(memory.label, memory.style)}]\n"
+        if include_header
+        else ""
     )
-    header = cleaning.break_definitions(header)
-    text = cleaning.clean_block(memory.quotation)
+    header = cleaning.break_definitions(header, memory.style)
+    text = cleaning.clean_block(memory.quotation, memory.style)
     whole = header + text
     shown, header_kept = whole, header
     if counter.count(whole) > max_tokens:
         for header_kept in dict.fromkeys([header, ""]):
-            shown = _put_behind(header_kept, text, max_tokens, strategy, counter)
+            shown = _put_behind(header_kept, text, memory.style, max_tokens, strategy, counter)
             if shown:
                 break
     return Chunk(
@@ -118,7 +122,7 @@ def cut_memory(
 
 
 def _put_behind(
-    header: str, text: str, max_tokens: int, strategy: Strategy, counter: Counter
+    header: str, text: str, style: str, max_tokens: int, strategy: Strategy, counter: Counter
 ) -> str:
     """Return the header and as much of the text as fits with it; empty where none of it does.
 
@@ -126,7 +130,7 @@ def _put_behind(
     """
 
     def count(part: str) -> int:
-        return counter.count(header + cleaning.clean_block(part))
+        return counter.count(header + cleaning.clean_block(part, style))
 
     body = cut(text, at_most=max_tokens, strategy=strategy, count=count)
-    return header + cleaning.clean_block(body) if body else ""
+    return header + cleaning.clean_block(body, style) if body else ""

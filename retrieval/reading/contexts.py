@@ -17,6 +17,7 @@ from memoryproject.ai.counting import get_counter
 from memoryproject.edge.errors import Problem, get_row
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import tokens
+from memoryproject.text.cleaning import DEFANGED
 from notes import queries as note_queries
 from retrieval import reading
 from retrieval.memory import load_memory
@@ -121,6 +122,7 @@ def add_memory(
     memory_id: uuid.UUID,
     max_tokens: int = ADDED_AT_MOST,
     priority: int = PRIORITY,
+    style: str = DEFANGED,
 ) -> Addition:
     """Add as much of a memory as fits, under a header; what is there already stays as it is.
 
@@ -131,7 +133,7 @@ def add_memory(
         NotFound: the tenant has no such context or memory, or the context has expired.
     """
     MemoryRow.objects.of(tenant).filter(id=memory_id).select_for_update(no_key=True).first()
-    memory = load_memory(tenant=tenant, memory_id=memory_id)
+    memory = load_memory(tenant=tenant, memory_id=memory_id, style=style)
     context = _get_row(tenant, context_id, lock=True)
     rows = ContextSection.objects.of(tenant).filter(context=context)
     section = rows.filter(memory=memory.id).first()

@@ -15,6 +15,7 @@ from django.conf import settings
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
+from memoryproject.text.cleaning import DEFANGED
 from retrieval import links, mirror, receipts
 from retrieval.hits import Hit
 from retrieval.markdown import NO_FENCE, Fence, make_fence
@@ -159,7 +160,7 @@ def bring_back(
     )
     depths = {node.id: node.depth for node in around.nodes} | dict.fromkeys(by_id, 0)
     order = dict.fromkeys([*by_id, *depths])
-    active = load_memories(tenant=tenant, memory_ids=order, active_only=True)
+    active = load_memories(tenant=tenant, memory_ids=order, active_only=True, style=request.links)
     answer = compose(
         request,
         [active[memory_id] for memory_id in order if memory_id in active],
@@ -214,7 +215,9 @@ def compose(
 ) -> Reconstruction:
     """Return the answer from memories in order; `linked` is asked only about what fits."""
     fence = make_fence(wanted=request.fence)
-    text, shown = synthesize(memories, max_tokens=request.max_tokens, fence=fence)
+    text, shown = synthesize(
+        memories, max_tokens=request.max_tokens, fence=fence, style=request.links
+    )
     linked_ids = linked([memory.id for memory in shown])
     recalled = tuple(
         Recalled(
@@ -238,7 +241,7 @@ def compose(
 
 
 def synthesize(
-    memories: Sequence[Memory], *, max_tokens: int | None, fence: Fence
+    memories: Sequence[Memory], *, max_tokens: int | None, fence: Fence, style: str = DEFANGED
 ) -> tuple[str, list[Memory]]:
     """Return the memories as markdown, in order, numbered from 1, and which these are.
 
@@ -253,24 +256,24 @@ def synthesize(
         room = 4 * (max_tokens - fence.tokens) - tokens.count_quarters(TITLE)
     quarters = Budget(room)
     for memory in memories:
-        entry = _write(memory, number=len(chosen) + 1)
+        entry = _write(memory, style, number=len(chosen) + 1)
         size = 0 if room is None else tokens.count_quarters(entry) + tokens.count_quarters(BETWEEN)
         if quarters.take(size):
             parts.append(entry)
             chosen.append(memory)
-    return fence.wrap(BETWEEN.join(parts) if chosen else ""), chosen
+    return fence.wrap_text(BETWEEN.join(parts) if chosen else ""), chosen
 
 
-def _write(memory: Memory, *, number: int) -> str:
+def _write(memory: Memory, style: str, *, number: int) -> str:
     """Return one entry. Its content is indented, so that none can pass for another entry."""
     start = f"{number}. "
-    content = cleaning.clean_block((memory.marked or memory.content).strip())
+    content = cleaning.clean_block((memory.marked or memory.content).strip(), style)
     lines = [line.rstrip() for line in content.splitlines()]
     indented = [f"{' ' * len(start)}{line}" if line else "" for line in lines]
-    return "\n".join([start + _describe(memory), *indented])
+    return "\n".join([start + _describe(memory, style), *indented])
 
 
-def _describe(memory: Memory) -> str:
+def _describe(memory: Memory, style: str) -> str:
     """Return the line above a content: which memory it is, of when, about whom, how felt."""
     feeling = [memory.emotion_type, memory.emotion_valence]
     parts = [
@@ -281,5 +284,6 @@ def _describe(memory: Memory) -> str:
         " ".join(part for part in feeling if part),
         f"user {memory.user_id}" if memory.user_id else "",
     ]
-    text = ", ".join(cleaning.clean_line(" ".join(part.split())) for part in parts if part)
+    lines = (" ".join(part.split()) for part in parts if part)
+    text = ", ".join(cleaning.clean_line(line, style) for line in lines)
     return f"[{memory.id}] {text}"

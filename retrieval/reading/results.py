@@ -89,7 +89,7 @@ def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -
 def _find_and_load(tenant: Tenant, request: SearchRequest) -> Result:
     findings = find(tenant=tenant, request=request)
     ids = [finding.memory_id for finding in findings.best]
-    memories = load_memories(tenant=tenant, memory_ids=ids, outline=True)
+    memories = load_memories(tenant=tenant, memory_ids=ids, outline=True, style=request.links)
     return compose(request, findings, memories)
 
 
@@ -107,7 +107,11 @@ def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:
         for memory in memories.values()
         if memory.kind is MemoryKind.EPISODE
     }
-    return compose(request, findings, memories | described)
+    styled = {
+        memory_id: replace(memory, style=request.links)
+        for memory_id, memory in (memories | described).items()
+    }
+    return compose(request, findings, styled)
 
 
 def compose(
@@ -139,7 +143,8 @@ def render_snippet(memory: Memory) -> str:
             description=memory.description,
             content=memory.content,
             metadata=memory.metadata,
+            links=memory.style,
         )
     is_fact = memory.kind is MemoryKind.FACT
     text = memory.content.partition("\n")[0] if is_fact else memory.description
-    return clean_alone(wording.shorten(text, wording.SNIPPET_AT_MOST))
+    return clean_alone(wording.shorten(text, wording.SNIPPET_AT_MOST), memory.style)

@@ -10,10 +10,11 @@ import hmac
 import json
 import time
 import uuid
-from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
@@ -25,16 +26,16 @@ from rest_framework.utils.encoders import JSONEncoder
 from episodic.models import Conversation, Episode, Message
 from indexing.models import MemoryKind
 from jobs.enqueue import wake
-from jobs.models import Job, Kind
+from jobs.models import Job
+from jobs.models import Kind as JobKind
 from memoryproject.database.batches import in_batches
 from memoryproject.database.clock import execute
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import DEFANGED, ELLIPSIS, clean_line, print_links
-from retrieval import markdown
-from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
+from memoryproject.text.cleaning import DEFANGED, clean_line
+from memoryproject.text.parts import Kind, Part, Quote, join
+from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
-from retrieval.selection import Chosen
 from retrieval.statements import read_file, run
 from semantic.correction_marks import print_heir
 from semantic.models import Fact
@@ -43,14 +44,7 @@ REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
 """Calls whose episodes are judged later by what was made of them."""
 SERVED_AT_MOST = 1_000
 """Further servings of a memory are not counted."""
-FACTS = "## Semantic Memory"
-RECENT = "## Recent Messages"
-SUMMARY = "**Summary:** "
-FACT, TITLE, SUMMARY_OF, NAME, SAID, RIGHT = "f", "t", "s", "n", "m", "r"
-"""What a reference leads to: all by id, but a message of the receipt's conversation by seq."""
 ERASED = "[erased]"
-Part = str | list[Any]
-"""Words of ours, or a reference: [what, id or seq], of a part of a message with start and end."""
 
 
 def write_receipt(receipt: Retrieval, *, hits: Sequence[Hit], started: float) -> None:
@@ -104,7 +98,7 @@ def take_pending_reviews(conversation: Conversation) -> None:
     Job.objects.create(
         id=job_id,
         tenant=conversation.tenant,
-        kind=Kind.REVIEW,
+        kind=JobKind.REVIEW,
         scope=job_id,
         input={"conversation": str(conversation.id)},
     )
@@ -168,10 +162,6 @@ def count_served(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, 
     return {row_id: (times, places) for row_id, times, places in rows}
 
 
-class NotFoundInText(Exception):
-    """A line does not read as the renderer writes it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Replay:
     """The text of an answer, made again. None: what it was made of was not kept."""
@@ -184,128 +174,25 @@ class Replay:
     """Places at which something was erased since."""
 
 
-def take_apart(chosen: Chosen, *, is_shared: bool) -> list[Part] | None:
-    """Return what a text was made of; None: it does not read as expected, so it is not kept.
+def keep_parts(parts: Iterable[Part], *, is_shared: bool) -> list[Any]:
+    """Return what a text was made of as receipts keep it: words of ours, and references.
 
-    `is_shared`: it may quote several conversations. Called while links are printed as the text
-    has them.
+    A reference is [what, id, or of a message seq], of a part of a message with start and end.
+    `is_shared`: the text may quote several conversations, so that a seq does not tell a message.
     """
-    reader = _Reader(chosen, is_shared=is_shared)
-    try:
-        parts = [part for line in chosen.text.split("\n") for part in (*reader.read(line), "\n")]
-    except NotFoundInText:
-        return None
-    merged: list[Part] = []
-    for part in parts[:-1]:  # behind the last line there is no break
-        if isinstance(part, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += part
-        elif part:
-            merged.append(part)
-    return merged
-
-
-class _Reader:
-    """Reads the lines of a text in order, with the rows behind them in the same order."""
-
-    def __init__(self, chosen: Chosen, *, is_shared: bool) -> None:
-        self._is_shared = is_shared
-        self._facts = deque(chosen.facts)
-        self._episodes = deque(chosen.episodes if chosen.blocks is None else ())
-        shown = [block for block in chosen.blocks or () if not block.text.startswith(FACTS)]
-        self._messages: deque[MessageRow | Message]
-        self._messages = deque(message for block in shown for message in block.messages)
-        self._recent = chosen.recent if chosen.blocks is None else None
-        self._episode: EpisodeHit | None = None
-        self._is_among_facts = False
-
-    def read(self, line: str) -> Iterator[Part]:
-        if line.startswith("## "):
-            self._is_among_facts = line == FACTS
-            if line == RECENT and self._recent is not None:
-                self._messages = deque(self._recent.messages)
-            yield line
-        elif self._is_among_facts and line.startswith("- ["):
-            fact = self._facts.popleft()
-            line, mark = _split_mark(line, fact)
-            yield from _quote(line, clean_line(fact.fact), [FACT, fact.pk.hex])
-            yield from mark
-        elif line.startswith("### ") and self._episodes:
-            episode = self._episode = self._episodes.popleft()
-            self._messages = deque(episode.messages)
-            yield from _quote(line, clean_line(episode.title), [TITLE, episode.pk.hex])
-        elif line.startswith(SUMMARY) and self._episode is not None:
-            reference = [SUMMARY_OF, self._episode.pk.hex]
-            line, mark = _split_mark(line, self._episode)
-            yield from _quote(line, clean_line(self._episode.summary), reference)
-            yield from mark
-        elif line.startswith("- "):
-            if not self._messages:
-                raise NotFoundInText
-            message = self._messages.popleft()
-            line, mark = _split_mark(line, message)
-            yield from _read_message(
-                line, message, message.pk.hex if self._is_shared else message.seq
-            )
-            yield from mark
+    kept: list[Any] = []
+    for is_ours, several in groupby(parts, lambda part: isinstance(part, str)):
+        if is_ours:
+            kept += filter(None, [join(several)])
         else:
-            yield line
+            kept += [_refer(quote, is_shared) for quote in several if isinstance(quote, Quote)]
+    return kept
 
 
-def _split_mark(
-    line: str, row: FactHit | EpisodeHit | MessageRow | Message
-) -> tuple[str, list[Part]]:
-    """Return a line up to the mark of a correction, and that with what stands behind it."""
-    mark = markdown.mark(row)
-    place = line.rfind(mark) if mark else len(line)
-    if place < 0:
-        raise NotFoundInText
-    if row.corrected_by is None:
-        return line[:place], [line[place:]]
-    right = row.correction.split(": ", 1)[1]
-    return line[:place], list(_quote(line[place:], right, [RIGHT, row.corrected_by.hex]))
-
-
-def _quote(line: str, quoted: str, reference: list[Any]) -> Iterator[Part]:
-    """Yield what stands before a quotation, a reference to it, and what stands behind."""
-    place = line.find(quoted)
-    if place < 0:
-        raise NotFoundInText
-    yield from (line[:place], reference, line[place + len(quoted) :])
-
-
-def _read_message(line: str, message: MessageRow | Message, key: str | int) -> Iterator[Part]:
-    opening = f'{clean_line(message.name) or message.role}: "'
-    place, end = line.find(opening), line.rfind('"')
-    if place < 0 or end < place + len(opening):
-        raise NotFoundInText
-    yield line[:place]
-    name = opening.removesuffix(': "')
-    yield [NAME, key] if message.name else name
-    yield ': "'
-    yield from _read_content(line[place + len(opening) : end], message, key)
-    yield line[end:]
-
-
-def _read_content(shown: str, message: MessageRow | Message, key: str | int) -> Iterator[Part]:
-    """Yield references to the parts of a message that are shown, with the marks between them."""
-    content = clean_line(message.content or "")
-    if shown == content:
-        yield [SAID, key]
-        return
-    reached = 0
-    for number, between in enumerate(shown.split(ELLIPSIS)):
-        piece = between.strip()
-        if number:
-            yield ELLIPSIS
-        if not piece:
-            yield between
-            continue
-        place = content.find(piece, reached)
-        if place < 0:
-            raise NotFoundInText
-        reached = place + len(piece)
-        before, after = between.split(piece, 1)
-        yield from (before, [SAID, key, place, reached], after)
+def _refer(quote: Quote, is_shared: bool) -> list[Any]:
+    key = quote.id if quote.seq is None or is_shared else quote.seq
+    place = [] if quote.start is None else [quote.start, quote.end]
+    return [quote.kind.value, key, *place]
 
 
 def sign(text: str) -> str:
@@ -317,9 +204,7 @@ def replay(receipt: Retrieval) -> Replay:
     """Make the text of an answer again, from the rows as they are; three queries at most."""
     if receipt.parts is None:
         return Replay(receipt.id, text=None, exact=False, erased=0)
-    references = [part for part in receipt.parts if not isinstance(part, str)]
-    with print_links(receipt.parameters.get("links", DEFANGED)):
-        said = _load_texts(receipt, references)
+    said = _load_texts(receipt, [part for part in receipt.parts if not isinstance(part, str)])
     texts = [part if isinstance(part, str) else _find_text(part, said) for part in receipt.parts]
     text = "".join(ERASED if part is None else part for part in texts)
     exact = hmac.compare_digest(sign(text), receipt.signature)
@@ -336,17 +221,20 @@ def _load_texts(
 ) -> dict[tuple[Any, Any], str]:
     """Return, by what a reference leads to, how it is printed; what was erased is missing."""
     tenant: Tenant = receipt.tenant
-    ids = {kind: {one[1] for one in references if one[0] == kind} for kind in "ftsnmr"}
+    links = receipt.parameters.get("links", DEFANGED)
+    ids = {kind: {one[1] for one in references if one[0] == kind} for kind in Kind}
     texts: dict[tuple[Any, Any], str] = {}
-    facts = Fact.objects.of(tenant).filter(id__in=map(uuid.UUID, ids[FACT] | ids[RIGHT]))
+    facts = Fact.objects.of(tenant).filter(
+        id__in=map(uuid.UUID, ids[Kind.FACT] | ids[Kind.CORRECTION])
+    )
     for fact in facts:
-        texts[FACT, fact.pk.hex] = clean_line(fact.fact)
-        texts[RIGHT, fact.id.hex] = print_heir(fact)
-    episodes = Episode.objects.of(tenant).filter(id__in=map(uuid.UUID, ids[TITLE]))
-    for episode in episodes:
-        texts[TITLE, episode.id.hex] = clean_line(episode.title)
-        texts[SUMMARY_OF, episode.id.hex] = clean_line(episode.summary)
-    keys = ids[SAID] | ids[NAME]
+        texts[Kind.FACT, fact.pk.hex] = clean_line(fact.fact, links)
+        texts[Kind.CORRECTION, fact.id.hex] = print_heir(fact, links)
+    shown = map(uuid.UUID, ids[Kind.TITLE] | ids[Kind.SUMMARY])
+    for episode in Episode.objects.of(tenant).filter(id__in=shown):
+        texts[Kind.TITLE, episode.id.hex] = clean_line(episode.title, links)
+        texts[Kind.SUMMARY, episode.id.hex] = clean_line(episode.summary, links)
+    keys = ids[Kind.MESSAGE] | ids[Kind.NAME]
     seqs = {key for key in keys if isinstance(key, int)}
     messages = Message.objects.of(tenant).filter(
         Q(conversation=receipt.conversation_id, seq__in=seqs)
@@ -354,6 +242,6 @@ def _load_texts(
     )
     for message in messages:
         for key in (message.seq, message.id.hex):
-            texts[NAME, key] = clean_line(message.name)
-            texts[SAID, key] = clean_line(message.content)
+            texts[Kind.NAME, key] = clean_line(message.name, links)
+            texts[Kind.MESSAGE, key] = clean_line(message.content, links)
     return texts

@@ -1,11 +1,8 @@
-"""What an agent asks of `retrieve_memory` and `context_pre_retrieve`, and its search.
-
-One statement finds and ranks the facts and episodes of a conversation.
-"""
+"""Searches a conversation: one statement finds and ranks its facts and episodes."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 from typing import Any, cast
@@ -21,16 +18,13 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import DEFANGED
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
+from retrieval.request import RecallRequest
 from retrieval.search.scores import DEFAULTS, Fusion
 from retrieval.statements import read_file, run
 
 EPISODIC_LIMIT = 5
-SCOPES = CONVERSATION, USER, TENANT = "conversation", "user", "tenant"
-"""Where to look: in the conversation, in all of its user's, or in all of the tenant's."""
-SEMANTIC_LIMIT = 20
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
 LEAST_LINES = 100
@@ -53,88 +47,24 @@ FIXED = (
 )
 """Parameters that say what is asked for: a plan is kept for each of their values."""
 
-SAME = "model category fact_limit episode_limit line_limit now as_of explain shown".split()
-"""What the statement takes from a question as it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecallRequest:
-    """What an agent asks. `conversation_id` is the agent's own.
-
-    `episodic_limit` None: five episodes, or with `max_tokens` as many as the budget holds.
-    """
-
-    query: str
-    conversation_id: uuid.UUID
-    kind: Retrieval.Kind
-    episodic_limit: int | None = None
-    semantic_limit: int = SEMANTIC_LIMIT
-    detail: str = "auto"
-    category: str | None = None
-    max_tokens: int | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    explain: bool = False
-    min_seq: int | None = None
-    fusion: Mapping[str, Any] | None = None
-    """Numbers to use instead of the tenant's, by their names in `Fusion`."""
-    scope: str = CONVERSATION
-    user_id: str | None = None
-    """Whose conversations, with the scope `user`; None: whose the conversation is."""
-    fence: bool = False
-    """Whether the text stands between marks that say it is data."""
-    links: str = DEFANGED
-    """How the text prints links: `defanged` or `plain`."""
-    whole: bool = False
-    """Whether very long messages are shown whole, where no budget cuts them."""
-    min_relevance: float = 0.0
-    """An answer that is less relevant is empty."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the search brings all that is shown: markdown shows few messages."""
-        shows_few = self.max_tokens is None and self.kind is not Retrieval.Kind.RETRIEVE_RAW
-        return shows_few and self.scope == CONVERSATION
-
-
-NAMES = {item.name for item in fields(RecallRequest)} - {"query", "kind", "min_seq"}
-
-
-def read_request(retrieval: Retrieval) -> RecallRequest:
-    """Return what a receipt's question asked, to be answered once more as markdown.
-
-    Without `min_seq`: what was new then is processed by now.
-    """
-    params = {name: value for name, value in retrieval.parameters.items() if name in NAMES}
-    params["conversation_id"] = uuid.UUID(params["conversation_id"])
-    for moment in ("as_of", "known_at"):
-        if params.get(moment):
-            params[moment] = datetime.fromisoformat(params[moment])
-    is_raw = retrieval.kind == Retrieval.Kind.RETRIEVE_RAW
-    kind = Retrieval.Kind.RETRIEVE if is_raw else Retrieval.Kind(retrieval.kind)
-    return RecallRequest(query=retrieval.query, kind=kind, **params)
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to search for. `vector` is None where no model could embed the query."""
+    """What to search for: a request, and what the search needs beside it."""
 
-    words: str
+    request: RecallRequest
     vector: Vectors | None
+    """Of the query; None where no model could embed it."""
     model: str
-    shelves: tuple[MemoryKind, ...]
+    now: datetime
     fact_limit: int
     episode_limit: int
-    category: str | None
-    now: datetime
-    as_of: datetime | None = None
-    """Search what was true then; None: what is believed now."""
-    known: Sequence[uuid.UUID] | None = None
-    """Search these memories alone, active or not: what was believed at a moment."""
-    explain: bool = False
     line_limit: int = 0
     """Messages of the found episodes that come along, the best of all together."""
+    known: Sequence[uuid.UUID] | None = None
+    """Search these memories alone, active or not: what was believed at a moment."""
     fusion: Fusion = DEFAULTS
+    shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
     shown: bool = False
     """Whether what markdown prints comes along, which saves loading it."""
 
@@ -158,19 +88,16 @@ def to_question(
         line_limit = min(max(LEAST_LINES, request.max_tokens // TOKENS_A_LINE), MOST_LINES)
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     return Question(
-        words=request.query,
+        request=request,
         vector=vector,
         model=model,
-        shelves=(MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE),
+        now=now,
         fact_limit=fact_limit,
         episode_limit=request.episodic_limit or episode_limit,
-        category=request.category,
-        now=now,
-        as_of=request.as_of,
-        known=known,
-        explain=request.explain,
         line_limit=line_limit,
+        known=known,
         fusion=fusion,
+        shelves=(MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE),
         shown=request.is_plain,
     )
 
@@ -200,8 +127,9 @@ def search_unordered(conversation: Conversation, question: Question) -> list[Hit
 
 def _is_usual(conversation: Conversation, question: Question) -> bool:
     """Return whether a kept plan serves: those of another moment or category are made anew."""
-    is_now = question.as_of is None and question.known is None and question.category is None
-    return is_now and conversation.id not in find_approximate(conversation.tenant)
+    is_now = question.request.as_of is None and question.known is None
+    is_usual = is_now and question.request.category is None
+    return is_usual and conversation.id not in find_approximate(conversation.tenant)
 
 
 def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
@@ -244,8 +172,14 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "conversation": conversation.id,
         "shelves": [shelf.value for shelf in question.shelves],
         "language": conversation.language,
-        "words": text.prepare(question.words),
-        **{name: getattr(question, name) for name in SAME},
+        "words": text.prepare(question.request.query),
+        **question.request.parameters(),
+        "now": question.now,
+        "fact_limit": question.fact_limit,
+        "episode_limit": question.episode_limit,
+        "line_limit": question.line_limit,
+        "shown": question.shown,
+        "model": question.model,
         "dim": 1 if question.vector is None else len(question.vector),
         "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
         **question.fusion.as_parameters(),

@@ -38,10 +38,10 @@ def _search_shelf(
     tenant: Tenant, question: Question, user_id: str | None, shelf: MemoryKind
 ) -> list[Hit]:
     request = SearchRequest(
-        query=question.words,
+        query=question.request.query,
         source_types=[shelf.value],
         user_id=user_id,
-        category=question.category if shelf is MemoryKind.FACT else None,
+        category=question.request.category if shelf is MemoryKind.FACT else None,
         max_results=LEGS * question.fusion.depth,
     )
     findings = find_with(tenant=tenant, request=request, vector=question.vector).best

@@ -17,6 +17,7 @@ from retrieval.hits import Hit
 from retrieval.search.in_conversation import Question, search, state
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
+from tests.retrieval.searches import make_question
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "owner"]),
@@ -29,16 +30,14 @@ ROWS = 1500
 def ask(conversation: Conversation, **changes: object) -> Question:
     vector = np.random.default_rng(7).standard_normal(DIM).astype(np.float32)
     fields = {
-        "words": "nothing",
         "vector": vector / np.linalg.norm(vector),
         "model": "test",
         "shelves": (MemoryKind.FACT, MemoryKind.EPISODE),
         "fact_limit": 200,
         "episode_limit": 5,
-        "category": None,
         "now": NOW,
     }
-    return Question(**{**fields, **changes})  # type: ignore[arg-type]
+    return make_question("nothing", **{**fields, **changes})
 
 
 def ids(found: list[Hit]) -> list[uuid.UUID]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
+from dataclasses import fields
 from typing import Any
 
+from retrieval.models import Retrieval
+from retrieval.request import RecallRequest
+from retrieval.search.in_conversation import Question
 from tests.conftest import Agent
 from tests.notes.graphs import write
 
@@ -24,6 +29,15 @@ PLAN = {
     "key_milestones": ["Week 1 complete"],
     "current_phase": "execution",
 }
+
+
+def make_question(words: str, **values: Any) -> Question:
+    """Return what to search for, from values of the question and of the request in it."""
+    names = {field.name for field in fields(RecallRequest)}
+    options = {name: values.pop(name) for name in names & values.keys()}
+    request = RecallRequest(words, uuid.uuid4(), Retrieval.Kind.RETRIEVE, **options)
+    usual = {"vector": None, "model": "", "fact_limit": 20, "episode_limit": 5}
+    return Question(request=request, **{**usual, **values})
 
 
 def fill(agent: Agent) -> dict[str, str]:

@@ -17,9 +17,10 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.tenancy.models import Tenant
-from retrieval.search.in_conversation import Question, search
+from retrieval.search.in_conversation import search
 from retrieval.statements import read_file
 from tests.conftest import Agent
+from tests.retrieval.searches import make_question
 
 pytestmark = pytest.mark.django_db
 
@@ -130,14 +131,11 @@ def test_words_alone_find_memories_that_have_no_vector(ana: Agent) -> None:
     conversation, ids = index_corpus(ana.tenant, corpus())
     found = search(
         conversation,
-        Question(
-            words="berlin office",
-            vector=None,
-            model="",
+        make_question(
+            "berlin office",
             shelves=(MemoryKind.FACT,),
             fact_limit=3,
             episode_limit=1,
-            category=None,
             now=NOW,
         ),
     )

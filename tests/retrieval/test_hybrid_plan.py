@@ -30,6 +30,7 @@ from retrieval.statements import read_edges, read_file, read_find
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
+from tests.retrieval.searches import make_question
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "owner"]),
@@ -61,16 +62,14 @@ def tidy() -> None:
 def ask(**changes: Any) -> Question:
     """Return a question for facts and episodes."""
     fields: dict[str, Any] = {
-        "words": "lighthouse fact7",
         "vector": np.ones(DIM, dtype=np.float32) / DIM**0.5,
         "model": "test",
         "shelves": (MemoryKind.FACT, MemoryKind.EPISODE),
         "fact_limit": 20,
         "episode_limit": 5,
-        "category": None,
         "now": NOW,
     }
-    return Question(**{**fields, **changes})
+    return make_question(**{"words": "lighthouse fact7", **fields, **changes})
 
 
 def explain(conversation: Conversation, **changes: Any) -> str:

@@ -13,8 +13,9 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.ai.embeddings import Vectors
-from retrieval.search.in_conversation import HEADLINE_WEIGHT, MEANING_WEIGHT, Question, search
+from retrieval.search.in_conversation import HEADLINE_WEIGHT, MEANING_WEIGHT, search
 from tests.conftest import Agent
+from tests.retrieval.searches import make_question
 
 pytestmark = pytest.mark.django_db
 
@@ -74,14 +75,13 @@ def lines_of(
 ) -> dict[int, float]:
     found = search(
         conversation,
-        Question(
-            words=words,
+        make_question(
+            words,
             vector=vector,
             model="test" if vector is not None else "",
             shelves=(MemoryKind.FACT, MemoryKind.EPISODE),
             fact_limit=1,
             episode_limit=10,
-            category=None,
             now=NOW,
             line_limit=limit,
         ),

@@ -20,11 +20,11 @@ from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import TenantModel
 from retrieval.hits import Hit
 from retrieval.search import in_conversation, in_tenant
-from retrieval.search.in_conversation import Question
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import model as model
 from tests.model_server import ModelServer, says
+from tests.retrieval.searches import make_question
 from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
@@ -57,14 +57,13 @@ def ask_leg(agent: Agent, talk: uuid.UUID, leg: str) -> list[Hit]:
     """Search one conversation, past the walls of the connection: the statement's own must do."""
     words, by_meaning = LEGS[leg]
     conversation = Conversation.objects.of(agent.tenant).get(external_id=talk)
-    question = Question(
-        words=words,
+    question = make_question(
+        words,
         vector=embeddings.embed_query(QUERY) if by_meaning else None,
         model=embeddings.get_embedder().name,
         shelves=(MemoryKind.FACT, MemoryKind.EPISODE),
         fact_limit=200,
         episode_limit=100,
-        category=None,
         now=datetime(2026, 11, 1, tzinfo=UTC),
         explain=True,
         line_limit=20,

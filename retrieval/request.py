@@ -1,0 +1,102 @@
+"""What an agent asks of `retrieve_memory`, its raw form and `context_pre_retrieve`.
+
+Each option is a field here from the form of the call to the parameters of the statement. To
+add one: its field in the form (`api/retrieve.py`, with what it means as `help_text`) and here,
+under the same name; then use `request.<name>` where it works.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any, get_args
+
+from memoryproject.text.cleaning import DEFANGED
+from retrieval.models import Retrieval
+
+SEMANTIC_LIMIT = 20
+SCOPES = CONVERSATION, USER, TENANT = "conversation", "user", "tenant"
+"""Where to look: in the conversation, in all of its user's, or in all of the tenant's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What an agent asks. `conversation_id` is the agent's own.
+
+    `episodic_limit` None: five episodes, or with `max_tokens` as many as the budget holds.
+    """
+
+    query: str
+    conversation_id: uuid.UUID
+    kind: Retrieval.Kind
+    episodic_limit: int | None = None
+    semantic_limit: int = SEMANTIC_LIMIT
+    detail: str = "auto"
+    category: str | None = None
+    max_tokens: int | None = None
+    as_of: datetime | None = None
+    """Answer with what was true then; None: with what is believed now."""
+    known_at: datetime | None = None
+    """Answer with what the server believed then."""
+    explain: bool = False
+    min_seq: int | None = None
+    fusion: Mapping[str, Any] | None = None
+    """Numbers to use instead of the tenant's, by their names in `Fusion`."""
+    scope: str = CONVERSATION
+    user_id: str | None = None
+    """Whose conversations, with the scope `user`; None: whose the conversation is."""
+    fence: bool = False
+    """Whether the text stands between marks that say it is data."""
+    links: str = DEFANGED
+    """How the text prints links: `defanged` or `plain`."""
+    whole: bool = False
+    """Whether very long messages are shown whole, where no budget cuts them."""
+    min_relevance: float = 0.0
+    """An answer that is less relevant is empty."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the search brings all that is shown: markdown shows few messages."""
+        shows_few = self.max_tokens is None and self.kind is not Retrieval.Kind.RETRIEVE_RAW
+        return shows_few and not self.is_shared
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several conversations are looked through."""
+        return self.scope != CONVERSATION
+
+    @property
+    def is_present(self) -> bool:
+        """Whether no other moment is asked about."""
+        return self.as_of is None and self.known_at is None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what the statement that searches a conversation takes of it, by its slots."""
+        return {"category": self.category, "as_of": self.as_of, "explain": self.explain}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every option as it is applied, for a receipt, which has the query by itself."""
+        values = asdict(self)
+        del values["query"], values["kind"]
+        return {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in values.items()
+        }
+
+
+def read_request(retrieval: Retrieval) -> RecallRequest:
+    """Return what a receipt's question asked, to be answered once more as markdown.
+
+    Without `min_seq`: what was new then is processed by now.
+    """
+    params: dict[str, Any] = {}
+    for option in fields(RecallRequest):
+        value = retrieval.parameters.get(option.name)
+        if value is not None and option.name not in ("query", "kind", "min_seq"):
+            types = get_args(option.type) or (option.type,)
+            is_moment = datetime in types
+            params[option.name] = datetime.fromisoformat(value) if is_moment else value
+    params["conversation_id"] = uuid.UUID(params["conversation_id"])
+    is_raw = retrieval.kind == Retrieval.Kind.RETRIEVE_RAW
+    kind = Retrieval.Kind.RETRIEVE if is_raw else Retrieval.Kind(retrieval.kind)
+    return RecallRequest(query=retrieval.query, kind=kind, **params)
