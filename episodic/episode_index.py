@@ -15,7 +15,7 @@ from indexing import queries as index
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry, add_entries
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import OpenAIEmbedder
+from memoryproject.ai.embeddings import Embedder, OpenAIEmbedder
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.tenancy.models import Tenant
 
@@ -33,6 +33,8 @@ class PlannedEpisode:
     episode: Episode
     messages: Sequence[Message]
     vectors: Sequence[Vectors | None] = ()
+    model: str = ""
+    """That made the vectors; empty: this process's own."""
 
 
 def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:
@@ -41,6 +43,7 @@ def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation
         tenant=conversation.tenant,
         conversation_id=conversation.id,
         entries=[entry for plan in planned for entry in _list_entries(plan, conversation.language)],
+        model=next((plan.model for plan in planned), ""),
     )
 
 
@@ -83,8 +86,10 @@ PATIENCE = timedelta(minutes=5)
 """After this, memories that are found by their words are better than none."""
 
 
-def embed_lines(texts: Sequence[str], *, waited: timedelta) -> tuple[Vectors, bool]:
-    """Return a unit vector a text, and whether the configured model made them: to be stored.
+def embed_lines(
+    texts: Sequence[str], embedder: Embedder, *, waited: timedelta
+) -> tuple[Vectors, bool]:
+    """Return a unit vector a text, and whether the embedder made them: to be stored.
 
     The texts have `waited` for them since their job was made.
 
@@ -92,9 +97,9 @@ def embed_lines(texts: Sequence[str], *, waited: timedelta) -> tuple[Vectors, bo
         ModelUnavailable, ModelMisbehaved: the model is away, and may yet come back.
     """
     try:
-        return embeddings.embed_passages(texts), True
+        return embeddings.embed_passages(texts, embedder=embedder), True
     except (ModelUnavailable, ModelMisbehaved):
-        if waited < PATIENCE or not isinstance(embeddings.get_embedder(), OpenAIEmbedder):
+        if waited < PATIENCE or not isinstance(embedder, OpenAIEmbedder):
             raise
         return embeddings.LocalEmbedder().embed_passages(texts), False
 
@@ -104,13 +109,16 @@ def headline(episode: Episode | Segment) -> str:
     return f"{episode.title}. {episode.summary}"
 
 
-def headline_vectors(*, tenant: Tenant, episodes: Sequence[Episode]) -> dict[uuid.UUID, Vectors]:
+def headline_vectors(
+    *, tenant: Tenant, episodes: Sequence[Episode], embedder: Embedder
+) -> dict[uuid.UUID, Vectors]:
     """Return each episode's vector by id: the stored one, else made anew."""
     vectors = index.headline_vectors(
-        tenant=tenant, episode_ids=[episode.id for episode in episodes]
+        tenant=tenant, episode_ids=[episode.id for episode in episodes], model=embedder.name
     )
     missing = [episode for episode in episodes if episode.id not in vectors]
-    new_vectors = embeddings.embed_passages([headline(episode) for episode in missing])
+    headlines = [headline(episode) for episode in missing]
+    new_vectors = embeddings.embed_passages(headlines, embedder=embedder)
     return vectors | {
         episode.id: vector for episode, vector in zip(missing, new_vectors, strict=True)
     }

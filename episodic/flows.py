@@ -5,7 +5,6 @@ from functools import partial
 from episodic import queries, segmentation
 from episodic.choice import make_segmenter
 from episodic.segmentation import TakeReviews
-from indexing.model_change import answering
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.enqueue import enqueue
@@ -28,10 +27,9 @@ def register(*, take_reviews: TakeReviews) -> None:
 
 def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:
     """Segment the conversation's window once."""
-    with answering(tenant=claim.tenant, conversation_id=claim.scope):
-        segmentation.segment_window(
-            claim=claim, segmenter=make_segmenter(find_asker(claim)), take_reviews=take_reviews
-        )
+    segmentation.segment_window(
+        claim=claim, segmenter=make_segmenter(find_asker(claim)), take_reviews=take_reviews
+    )
 
 
 def queue_due_windows(*, at_most: int) -> None:

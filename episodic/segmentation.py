@@ -17,8 +17,10 @@ from events.models import EventType
 from events.outbox import NewEvent, announce
 from indexing import services as index
 from indexing.detection import detect_language
+from indexing.model_change import choose_embedder
 from indexing.models import Memory, MemoryKind
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
+from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
 
 logger = logging.getLogger("memory.episodic")
@@ -67,6 +69,7 @@ def segment_window(
     planned = plan_episodes(
         conversation=conversation,
         messages=run,
+        embedder=choose_embedder(tenant=claim.tenant, conversation_id=claim.scope),
         segmenter=segmenter,
         doubled=grown or alone,
         everything=alone or (everything and conversation.pending_count <= limit),
@@ -120,6 +123,7 @@ def plan_episodes(
     *,
     conversation: Conversation,
     messages: Sequence[Message],
+    embedder: Embedder,
     segmenter: Segmenter,
     doubled: bool,
     everything: bool,
@@ -133,7 +137,7 @@ def plan_episodes(
     if not messages:
         return []
     lines = queries.to_lines(messages)
-    vectors, is_storable = embed_lines([line.text for line in lines], waited=waited)
+    vectors, is_storable = embed_lines([line.text for line in lines], embedder, waited=waited)
     pass_point(Point.WINDOW_EMBEDDED)
     segmentation = segmenter.segment(
         lines=lines, vectors=vectors, previous_summary=conversation.previous_summary
@@ -141,13 +145,14 @@ def plan_episodes(
     pass_point(Point.WINDOW_DIVIDED)
     closed = window.count_closed(len(segmentation.segments), doubled=doubled, everything=everything)
     segments = segmentation.segments[:closed]
-    headlines, as_well = embed_lines([headline(segment) for segment in segments], waited=waited)
+    worded = [headline(segment) for segment in segments]
+    headlines, as_well = embed_lines(worded, embedder, waited=waited)
     planned = []
     for segment, vector in zip(segments, headlines, strict=True):
         run = slice(segment.first, segment.last + 1)
         episode = _draft(segment, messages[run], segmentation)
         stored = [vector, *vectors[run]] if is_storable and as_well else ()
-        planned.append(PlannedEpisode(episode, messages[run], stored))
+        planned.append(PlannedEpisode(episode, messages[run], stored, embedder.name))
     return planned
 
 

@@ -7,7 +7,6 @@ the old model's lacks one of the new model's. So a crash can leave nothing that 
 import time
 import uuid
 from collections import OrderedDict
-from contextlib import AbstractContextManager
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -33,23 +32,21 @@ _looked: OrderedDict[tuple[Embedder, uuid.UUID, uuid.UUID | None], float] = Orde
 """Until when a scope need not be looked at again; for ever where it has moved."""
 
 
-def answering(
-    *, tenant: Tenant, conversation_id: uuid.UUID | None = None
-) -> AbstractContextManager[None]:
-    """Embed and search until the block ends with the embedder whose vectors are complete there.
+def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Embedder:
+    """Return the embedder whose vectors are complete there, to embed and search with.
 
     Without a conversation: everywhere.
     """
     new, *before = embeddings.get_embedders()
     if not before:
-        return embeddings.using(new)
+        return new
     scope = (new, tenant.id, conversation_id)
     if time.monotonic() > _looked.get(scope, 0.0):
         moved = _has_moved(tenant, conversation_id, old=before[0].name, new=new.name)
         _looked[scope] = float("inf") if moved else time.monotonic() + LOOK_EVERY_S
         if len(_looked) > SCOPES_AT_MOST:
             _looked.popitem(last=False)
-    return embeddings.using(new if _looked.get(scope) == float("inf") else before[0])
+    return new if _looked.get(scope) == float("inf") else before[0]
 
 
 def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, new: str) -> bool:

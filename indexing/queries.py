@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
-from memoryproject.ai.embeddings import Vectors, get_embedder
+from memoryproject.ai.embeddings import Embedder, Vectors
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
 from memoryproject.database.vectors import HalfVector
@@ -26,12 +26,14 @@ class Neighbour:
     cosine: float
 
 
-def nearest(*, tenant: Tenant, vector: Vectors, at_most: int, **where: Any) -> list[Neighbour]:
+def nearest(
+    *, tenant: Tenant, vector: Vectors, model: str, at_most: int, **where: Any
+) -> list[Neighbour]:
     """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
 
     Exact. Uses index: indexing_vector_covering, for what is active in one conversation.
     """
-    rows = _vectors_of(tenant).filter(dim=len(vector), **where)
+    rows = _vectors_of(tenant, model).filter(dim=len(vector), **where)
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")
     found = near.values_list("memory_id", "distance")[:at_most]
@@ -43,6 +45,7 @@ def nearest_to_each(
     *,
     tenant: Tenant,
     conversation_id: uuid.UUID,
+    model: str,
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
@@ -53,7 +56,8 @@ def nearest_to_each(
     near: list[list[Neighbour]] = [[] for _ in vectors]
     if not len(vectors):
         return near
-    params = _facts_in(tenant, conversation_id, dim=vectors.shape[1]) | {
+    params = _facts_in(tenant, conversation_id, model) | {
+        "dim": vectors.shape[1],
         "vectors": [HalfVector(vector).to_text() for vector in vectors],
         "distance": -cosine_at_least,
         "at_most": at_most,
@@ -64,13 +68,13 @@ def nearest_to_each(
 
 
 def nearest_units(
-    *, tenant: Tenant, vector: Vectors, at_most: int, **where: Any
+    *, tenant: Tenant, vector: Vectors, model: str, at_most: int, **where: Any
 ) -> list[tuple[SearchUnit, float]]:
     """Return the units that lie nearest to a vector with their cosine, nearest first.
 
     Exact; `where` narrows them by columns of `Searchable`.
     """
-    rows = _vectors_of(tenant).filter(dim=len(vector), **where)
+    rows = _vectors_of(tenant, model).filter(dim=len(vector), **where)
     near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
     pairs = list(near.order_by("distance", "id").values_list("unit_id", "distance")[:at_most])
     units = SearchUnit.objects.of(tenant).in_bulk([unit_id for unit_id, _ in pairs])
@@ -78,40 +82,44 @@ def nearest_units(
 
 
 def nearest_to_any(
-    memory_ids: Sequence[uuid.UUID], *, tenant: Tenant, conversation_id: uuid.UUID, at_most: int
+    memory_ids: Sequence[uuid.UUID],
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID,
+    embedder: Embedder,
+    at_most: int,
 ) -> list[uuid.UUID]:
     """Return the active facts that lie nearest to any unit of some memories, nearest first.
 
     See `sql/nearest_to_any.sql`.
     """
-    params = _facts_in(tenant, conversation_id, dim=get_embedder().dim)
-    params |= {"memories": list(memory_ids), "at_most": at_most}
+    params = _facts_in(tenant, conversation_id, embedder.name)
+    params |= {"dim": embedder.dim, "memories": list(memory_ids), "at_most": at_most}
     rows = execute(read_sql(__file__, "nearest_to_any.sql"), params)
     return [memory_id for memory_id, _ in rows]
 
 
-def _facts_in(tenant: Tenant, conversation_id: uuid.UUID, *, dim: int) -> dict[str, Any]:
+def _facts_in(tenant: Tenant, conversation_id: uuid.UUID, model: str) -> dict[str, Any]:
     """Return the parameters by which statements find the facts of a conversation."""
-    home = {"tenant": tenant.id, "conversation": conversation_id, "shelf": MemoryKind.FACT}
-    return {**home, "model": get_embedder().name, "dim": dim}
+    home = {"tenant": tenant.id, "conversation": conversation_id}
+    return {**home, "shelf": MemoryKind.FACT, "model": model}
 
 
-def _vectors_of(tenant: Tenant) -> QuerySet[SearchVector]:
-    """Return the vectors of the model that embeds in the block around: see `model_change`."""
-    return SearchVector.objects.of(tenant).filter(model=get_embedder().name)
+def _vectors_of(tenant: Tenant, model: str) -> QuerySet[SearchVector]:
+    return SearchVector.objects.of(tenant).filter(model=model)
 
 
-def find_vector(*, tenant: Tenant, memory_id: uuid.UUID) -> Vectors | None:
+def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
     """Return the vector of a memory that has one unit; None: the model has made none yet."""
-    row = _vectors_of(tenant).filter(memory=memory_id).first()
+    row = _vectors_of(tenant, model).filter(memory=memory_id).first()
     return None if row is None else _to_array(row.embedding)
 
 
 def headline_vectors(
-    *, tenant: Tenant, episode_ids: Sequence[uuid.UUID]
+    *, tenant: Tenant, episode_ids: Sequence[uuid.UUID], model: str
 ) -> dict[uuid.UUID, Vectors]:
     """Return the vector of each episode's title and summary; none where it has none yet."""
-    rows = _vectors_of(tenant).filter(memory__in=list(episode_ids), kind=UnitKind.EPISODE)
+    rows = _vectors_of(tenant, model).filter(memory__in=list(episode_ids), kind=UnitKind.EPISODE)
     return {cast(uuid.UUID, row.memory_id): _to_array(row.embedding) for row in rows}
 
 

@@ -73,12 +73,12 @@ def add_entries(
     tenant: Tenant,
     conversation_id: uuid.UUID | None,
     entries: Sequence[Entry],
-    model: str | None = None,
+    model: str = "",
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
     Without a conversation they belong to the whole tenant. `model` names the embedder whose
-    vectors the entries carry; None: the one in use. A job makes those that are missing, and
+    vectors the entries carry; empty: this process's own. A job makes those that are missing, and
     while the model changes those of the other one. A text too long for one unit gets several;
     the vector goes with the first.
     """

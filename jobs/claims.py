@@ -10,7 +10,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import timedelta
 from enum import Enum, auto
 from typing import Any
@@ -47,8 +46,6 @@ FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
 SLOW_FOR = timedelta(hours=1)
 """So long other jobs of the scope ask about as few lines: then the model may be faster."""
-holder: ContextVar[uuid.UUID | None] = ContextVar("memory_cluster", default=None)
-"""The cluster whose worker this process is."""
 
 
 class LeaseLost(Exception):
@@ -90,22 +87,25 @@ Claim = Job
 
 
 @across_tenants()
-def claim(job_id: uuid.UUID) -> Claim | None:
-    """Take the job if it is due; None if it is not, or if another holds its scope."""
-    return _claim(lambda: turns.find_free(job_id))
+def claim(job_id: uuid.UUID, *, holder: uuid.UUID | None = None) -> Claim | None:
+    """Take the job if it is due; None if it is not, or if another holds its scope.
+
+    `holder` is the cluster whose worker takes it.
+    """
+    return _claim(lambda: turns.find_free(job_id), holder)
 
 
 @across_tenants()
-def claim_next(*, in_order: bool = False) -> Claim | None:
+def claim_next(*, in_order: bool = False, holder: uuid.UUID | None = None) -> Claim | None:
     """Take the job whose turn it is; None if there is none.
 
     What somebody waits for comes before all else, unless all work is to be done `in_order`.
     """
-    soon = None if in_order else _claim(lambda: turns.find_next(interactive=True))
-    return soon or _claim(lambda: turns.find_next(interactive=False))
+    soon = None if in_order else _claim(lambda: turns.find_next(interactive=True), holder)
+    return soon or _claim(lambda: turns.find_next(interactive=False), holder)
 
 
-def _claim(find: Callable[[], uuid.UUID | None]) -> Claim | None:
+def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Claim | None:
     """Set down that the job runs which `find` finds and locks, and return it."""
     token = uuid.uuid4()
     try:
@@ -118,7 +118,7 @@ def _claim(find: Callable[[], uuid.UUID | None]) -> Claim | None:
                 attempts=F("attempts") + 1,
                 lease_token=token,
                 lease_until=Now() + LEASE,
-                holder=holder.get(),
+                holder=holder,
                 started_at=Now(),
                 error_class="",
             )

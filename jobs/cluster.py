@@ -18,7 +18,6 @@ from typing import Any
 import django_q.cluster
 from django.conf import settings
 
-from jobs import claims
 from memoryproject import embedded
 from memoryproject.process import forks
 
@@ -35,7 +34,7 @@ def run_cluster(cluster_id: uuid.UUID) -> None:
     os.nice(NICENESS)
     with suppress(OSError):  # Linux compares whole sessions first, of which this process leads one
         Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
-    claims.holder.set(cluster_id)
+    forks.cluster = cluster_id
     FailFastSentinel(Flag(), Flag(), cluster_id)
 
 

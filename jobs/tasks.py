@@ -18,7 +18,7 @@ from jobs.renewing import renewing
 from memoryproject.ai import breaker
 from memoryproject.ai.breaker import BreakerOpen
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
-from memoryproject.process import logs, traces
+from memoryproject.process import forks, logs, traces
 from memoryproject.tenancy.walls import acting_for
 
 logger = logging.getLogger("memory.jobs")
@@ -36,7 +36,7 @@ def run_next(job_id: str) -> bool:
     come first in, first out; whose turn it is is decided when a worker is free.
     """
     in_order = random.random() < SHARE_IN_ORDER
-    return _run(job_id, lambda: claims.claim_next(in_order=in_order))
+    return _run(job_id, lambda: claims.claim_next(in_order=in_order, holder=forks.cluster))
 
 
 def run_job(job_id: str) -> bool:
@@ -45,7 +45,7 @@ def run_job(job_id: str) -> bool:
     It never raises: an exception's text may hold what somebody said, and the queue would
     store it.
     """
-    return _run(job_id, lambda: claims.claim(uuid.UUID(job_id)))
+    return _run(job_id, lambda: claims.claim(uuid.UUID(job_id), holder=forks.cluster))
 
 
 def _run(job_id: str, take: Callable[[], Claim | None]) -> bool:

@@ -1,12 +1,9 @@
 """The jobs that review answers, make vectors and write the mirror; it hands receipts to others."""
 
-import uuid
-
 import episodic.flows
 import semantic.flows
 from episodic.choice import make_reviewer
 from events.outbox import receipt_finders
-from indexing.model_change import answering
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.flows import Flow, chores, register_flow
@@ -33,6 +30,4 @@ def register() -> None:
 
 def review(claim: Claim) -> None:
     """Rate the episodes that earlier answers served."""
-    scope = uuid.UUID(claim.input["conversation"])
-    with answering(tenant=claim.tenant, conversation_id=scope):
-        review_retrievals(claim=claim, reviewer=make_reviewer(find_asker(claim)))
+    review_retrievals(claim=claim, reviewer=make_reviewer(find_asker(claim)))

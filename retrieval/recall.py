@@ -11,13 +11,12 @@ from django.db import IntegrityError
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.queries import Progress
-from indexing.model_change import answering
+from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
-from memoryproject.ai import embeddings
-from memoryproject.edge import replicas
+from memoryproject.ai.embeddings import Embedder
 from memoryproject.process import metrics, traces
-from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.reading import Reading
 from memoryproject.text.parts import Part, is_marked, join, split_lines
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown, receipts, selection
@@ -61,9 +60,7 @@ class Draft:
         return [hit.found for hit in self.chosen.hits]
 
 
-def recall(
-    *, tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
-) -> tuple[Draft, Progress]:
+def recall(reading: Reading, request: RecallRequest, *, now: datetime) -> tuple[Draft, Progress]:
     """Answer a request and write its receipt; also return how far the conversation is processed.
 
     Calls no language model.
@@ -71,22 +68,26 @@ def recall(
     An unknown conversation gets an empty answer, and is not made. When the query
     cannot be embedded the words alone are searched and the answer says so.
     """
-    try:
-        return _recall(tenant, asked_by, request, now)
-    except IntegrityError:  # what a replica still had is erased: no receipt can name it
-        with replicas.on_primary():
-            return _recall(tenant, asked_by, request, now)
 
-
-def _recall(
-    tenant: Tenant, asked_by: APIKey | None, request: RecallRequest, now: datetime
-) -> tuple[Draft, Progress]:
     def draft_and_measure() -> tuple[Draft, Progress]:
-        draft = draft_answer(tenant=tenant, request=request, now=now)
+        draft = draft_answer(tenant=reading.tenant, request=request, now=now)
         return draft, episodic_queries.measure_progress(draft.receipt.conversation)
 
     started, fresh = time.monotonic(), request.min_seq is not None
-    draft, progress = reading.read(draft_and_measure, tenant=tenant, key=asked_by, fresh=fresh)
+    draft, progress = reading.read(draft_and_measure, fresh=fresh)
+    try:
+        _write_down(draft, request, reading.key, started=started)
+    except IntegrityError:  # what a replica still had is erased: no receipt can name it
+        started = time.monotonic()
+        draft, progress = draft_and_measure()
+        _write_down(draft, request, reading.key, started=started)
+    return draft, progress
+
+
+def _write_down(
+    draft: Draft, request: RecallRequest, asked_by: APIKey | None, *, started: float
+) -> None:
+    """Write the receipt of an answer that was begun at `started`, and measure what it took."""
     receipt = draft.receipt
     receipt.parts = receipts.keep_parts(draft.parts, is_shared=request.is_shared)
     drafted = time.monotonic()
@@ -102,7 +103,6 @@ def _recall(
         metrics.stage_seconds.labels(stage).observe(seconds)
     named = {traces.CONVERSATION: str(request.conversation_id), traces.RECORDS: len(draft.served)}
     traces.describe(named)
-    return draft, progress
 
 
 def draft_answer(
@@ -116,13 +116,14 @@ def draft_answer(
         tenant=tenant, external_id=request.conversation_id
     )
     place = conversation.id if conversation and not request.is_shared else None
-    with answering(tenant=tenant, conversation_id=place):
-        return _draft(tenant, conversation, request, now, find or _search)
+    embedder = choose_embedder(tenant=tenant, conversation_id=place)
+    return _draft(tenant, conversation, embedder, request, now, find or _search)
 
 
 def _draft(
     tenant: Tenant,
     conversation: Conversation | None,
+    embedder: Embedder,
     request: RecallRequest,
     now: datetime,
     find: Find,
@@ -132,9 +133,11 @@ def _draft(
     place = conversation
     if place is None and request.is_shared:  # a new one has what others share
         place = Conversation(tenant=tenant, external_id=request.conversation_id)
-    vector, degraded = in_conversation.embed_or_none(request.query) if place else (None, "")
+    vector, degraded = None, ""
+    if place:
+        vector, degraded = in_conversation.embed_or_none(request.query, embedder)
     embedded = time.perf_counter()
-    model = "" if vector is None else embeddings.get_embedder().name
+    model = "" if vector is None else embedder.name
     known = find_known(conversation, request)
     question = in_conversation.to_question(request, fusion, vector, model, now, known)
     hits = find(place, request, question) if place else []
@@ -143,7 +146,7 @@ def _draft(
     parameters = {**request.to_json(), "fusion": fusion.as_parameters()}
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
-    relevance = _estimate_relevance(request, hits, degraded)
+    relevance = _estimate_relevance(request, hits, embedder, degraded)
     is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen([], [])
     if place:
@@ -201,7 +204,9 @@ def find_known(place: Conversation | None, request: RecallRequest) -> list[uuid.
     return [*facts, *episodic_queries.episodes_known_at(place, request.known_at)]
 
 
-def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: str) -> float | None:
+def _estimate_relevance(
+    request: RecallRequest, hits: Sequence[Hit], embedder: Embedder, degraded: str
+) -> float | None:
     """Return how likely the hits hold what was asked for; None: without a vector nobody knows.
 
     A fact names whom it is about, so it tells best; where there is none, an episode does.
@@ -211,5 +216,5 @@ def _estimate_relevance(request: RecallRequest, hits: Sequence[Hit], degraded: s
     near = [(hit.shelf is MemoryKind.FACT, hit.cosine) for hit in hits if hit.cosine is not None]
     if not near:
         return 0.0
-    likeness = likeness_of(embeddings.get_embedder().name)
+    likeness = likeness_of(embedder.name)
     return round(estimate_relevance(likeness.share(max(near)[1])), 2)

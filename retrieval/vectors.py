@@ -93,8 +93,7 @@ def _make_batch(claim: Claim, scope: uuid.UUID | None, *, since: datetime | None
     if missing is None:
         return False
     embedder, units = missing
-    with embeddings.using(embedder):
-        vectors = embeddings.embed_passages(_texts_of(units, claim.tenant, scope))
+    vectors = embeddings.embed_passages(_texts_of(units, claim.tenant, scope), embedder=embedder)
     pass_point(Point.VECTORS_MADE)
     with commit(claim, finish=False):
         index.add_vectors(tenant=claim.tenant, units=units, vectors=vectors, model=embedder.name)

@@ -15,6 +15,7 @@ from episodic import queries as episodic_queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode
 from episodic.services import CONSOLIDATION_THRESHOLD
+from indexing.model_change import choose_embedder
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
@@ -69,11 +70,15 @@ def consolidate_batch(
     all_fresh = len(episodes)
     episodes = episodes[: _count_answered_in_time(episodes, lines_at_most=claim.lines_at_most)]
     known_at_most = consolidator.known_at_most
-    snapshot = read_snapshot(conversation, episodes, find_answers, known_at_most=known_at_most)
+    embedder = choose_embedder(tenant=claim.tenant, conversation_id=claim.scope)
+    snapshot = read_snapshot(
+        conversation, episodes, find_answers, embedder, known_at_most=known_at_most
+    )
     pass_point(Point.EPISODES_READ)
     answer = consolidator.consolidate(episodes=snapshot.texts, known=snapshot.known)
     pass_point(Point.FACTS_PROPOSED)
-    vectors = embeddings.embed_passages([_embedding_text(item) for item in answer.proposals])
+    texts = [_embedding_text(item) for item in answer.proposals]
+    vectors = embeddings.embed_passages(texts, embedder=embedder)
     pass_point(Point.FACTS_EMBEDDED)
     result = {"episodes": len(episodes), "proposals": len(answer.proposals)}
     searching = size < EPISODES_A_RUN
@@ -134,6 +139,7 @@ def _write(
         degraded=answer.degraded,
         unknown_aliases=_count_unknown(answer.proposals, snapshot.facts_by_alias),
     )
+    ledger.embedding_model = snapshot.embedding_model
     Writer(snapshot, answer, vectors, ledger).apply_all()
     mark_later_places(ledger.changeset, episodes=snapshot.episodes)
     ledger.close()

@@ -8,7 +8,6 @@ from episodic import services as episodic
 from episodic.choice import make_segmenter
 from episodic.models import Conversation
 from episodic.segmentation import TakeReviews
-from indexing.model_change import answering
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
@@ -43,13 +42,12 @@ def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
 
 def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
     """Draw facts from the conversation's fresh episodes once."""
-    with answering(tenant=claim.tenant, conversation_id=claim.scope):
-        consolidation.consolidate_batch(
-            claim=claim,
-            consolidator=make_consolidator(find_asker(claim)),
-            find_answers=find_answers,
-            force=bool(claim.input.get("force")),
-        )
+    consolidation.consolidate_batch(
+        claim=claim,
+        consolidator=make_consolidator(find_asker(claim)),
+        find_answers=find_answers,
+        force=bool(claim.input.get("force")),
+    )
 
 
 def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
@@ -61,20 +59,19 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
     ask = find_asker(claim)
     segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
     while not claims.hand_back_if_late(claim):
-        with answering(tenant=claim.tenant, conversation_id=claim.scope):
-            moved = segmentation.segment_window(
-                claim=claim,
-                segmenter=segmenter,
-                take_reviews=take_reviews,
-                everything=True,
-                finish=False,
-            ) or consolidation.consolidate_batch(
-                claim=claim,
-                consolidator=consolidator,
-                find_answers=find_answers,
-                force=True,
-                finish=False,
-            )
+        moved = segmentation.segment_window(
+            claim=claim,
+            segmenter=segmenter,
+            take_reviews=take_reviews,
+            everything=True,
+            finish=False,
+        ) or consolidation.consolidate_batch(
+            claim=claim,
+            consolidator=consolidator,
+            find_answers=find_answers,
+            force=True,
+            finish=False,
+        )
         if not moved:
             with claims.commit(claim):
                 return

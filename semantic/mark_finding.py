@@ -14,7 +14,7 @@ from django.db.models.functions import Concat
 
 from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
-from indexing.model_change import answering
+from indexing.model_change import choose_embedder
 from indexing.models import SearchUnit, UnitKind
 from semantic import queries
 from semantic.contradictions import Claim
@@ -176,17 +176,18 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
 
 def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
     """Yield the places nearest in meaning to the fact that do not say what is right."""
-    with answering(tenant=fact.tenant, conversation_id=fact.conversation_id):
-        vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id)
-        if vector is None:
-            return
-        near = index.nearest_units(
-            tenant=fact.tenant,
-            conversation=fact.conversation_id,
-            invalid_at=None,
-            vector=vector,
-            at_most=4 * NEAR_AT_MOST,
-        )
+    model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
+    vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
+    if vector is None:
+        return
+    near = index.nearest_units(
+        tenant=fact.tenant,
+        conversation=fact.conversation_id,
+        invalid_at=None,
+        vector=vector,
+        model=model,
+        at_most=4 * NEAR_AT_MOST,
+    )
     for unit, cosine in near:
         if cosine < NEAR_COSINE or unit.memory_id == fact.id:
             continue

@@ -50,7 +50,7 @@ class Writer:
         self._vectors = vectors
         self._ledger = ledger
         self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
-        self._similar = SimilarFacts(ledger.conversation, vectors)
+        self._similar = SimilarFacts(ledger.conversation, vectors, snapshot.embedding_model)
         self._named = dict(snapshot.facts_by_alias)
         """What an alias stands for so far, be it closed by now."""
         self._closed: set[uuid.UUID] = set()

@@ -58,6 +58,8 @@ class Ledger:
     changes: list[Change] = field(default_factory=list)
     drafts: dict[Fact, Vectors | None] = field(default_factory=dict)
     """Facts that were opened, with their vectors; `write` inserts them."""
+    embedding_model: str = ""
+    """That made the vectors; empty: this process's own."""
     evidence: list[Evidence] = field(default_factory=list)
     """Rows that `write` inserts."""
 
@@ -85,7 +87,7 @@ class Ledger:
                 Memory(id=fact.id, tenant=tenant, kind=MemoryKind.FACT) for fact in drafts
             )
             Fact.objects.bulk_create(drafts)
-            index_facts(drafts, conversation=self.conversation)
+            index_facts(drafts, self.conversation, model=self.embedding_model)
         Evidence.objects.bulk_create(self.evidence, ignore_conflicts=True)
         self.drafts, self.evidence = {}, []
 
@@ -165,8 +167,13 @@ def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
     return fact
 
 
-def index_facts(facts: Mapping[Fact, Vectors | None], *, conversation: Conversation) -> None:
-    """Make new facts of a conversation findable; a job makes the vectors that are None."""
+def index_facts(
+    facts: Mapping[Fact, Vectors | None], conversation: Conversation, *, model: str = ""
+) -> None:
+    """Make new facts of a conversation findable; a job makes the vectors that are None.
+
+    `model` has made the others; empty: this process's own.
+    """
     index.add_entries(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
@@ -183,6 +190,7 @@ def index_facts(facts: Mapping[Fact, Vectors | None], *, conversation: Conversat
             )
             for fact, vector in facts.items()
         ],
+        model=model,
     )
 
 

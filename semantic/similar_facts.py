@@ -21,12 +21,14 @@ CANDIDATE_LIMIT = 5
 class SimilarFacts:
     """What is active in a conversation and near to facts that a run proposes, by their vectors."""
 
-    def __init__(self, conversation: Conversation, vectors: Vectors) -> None:
+    def __init__(self, conversation: Conversation, vectors: Vectors, model: str) -> None:
+        self._model = model
         self._conversation, tenant = conversation, conversation.tenant
         self._near = index.nearest_to_each(
             vectors,
             tenant=tenant,
             conversation_id=conversation.id,
+            model=model,
             cosine_at_least=MERGE_COSINE,
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
@@ -69,6 +71,7 @@ class SimilarFacts:
             memory__in=list(wrong),
             tenant=self._conversation.tenant,
             vector=new.vector,
+            model=self._model,
             at_most=CANDIDATE_LIMIT,
         )
         return _find_first(new, near, wrong, says_so=is_same_fact)

@@ -12,6 +12,7 @@ from episodic.engines import Line
 from episodic.models import Conversation, Episode
 from indexing import queries as index
 from indexing.text import prepare
+from memoryproject.ai.embeddings import Embedder
 from semantic import queries
 from semantic.echoes import Answers, cut_quotes
 from semantic.engines import Category, EpisodeText, KnownFact, Served
@@ -36,6 +37,8 @@ class Snapshot:
     """What matters most first, as F1, F2, …"""
     served: Mapping[Served, uuid.UUID]
     quoted: tuple[uuid.UUID, ...]
+    embedding_model: str
+    """By whose vectors facts are compared, and that makes those of new ones."""
 
     @property
     def known(self) -> list[KnownFact]:
@@ -52,6 +55,7 @@ def read_snapshot(
     conversation: Conversation,
     episodes: Sequence[Episode],
     find_answers: FindAnswers,
+    embedder: Embedder,
     *,
     known_at_most: int,
 ) -> Snapshot:
@@ -71,7 +75,9 @@ def read_snapshot(
         texts.append(EpisodeText(episode.title, episode.summary, tuple(lines), served))
         quoted += cut_ids
     talk = [line.content for text in texts for line in text.lines]
-    facts = find_related(conversation, episode_ids=episode_ids, talk=talk, at_most=known_at_most)
+    facts = find_related(
+        conversation, embedder, episode_ids=episode_ids, talk=talk, at_most=known_at_most
+    )
     return Snapshot(
         conversation=conversation,
         episodes=tuple(episodes),
@@ -79,6 +85,7 @@ def read_snapshot(
         facts_by_alias={f"F{number}": fact for number, fact in enumerate(facts, start=1)},
         served=answers.served,
         quoted=tuple(dict.fromkeys(quoted)),
+        embedding_model=embedder.name,
     )
 
 
@@ -107,6 +114,7 @@ ALWAYS = frozenset({Category.GUIDELINE, Category.IDENTITY})
 
 def find_related(
     conversation: Conversation,
+    embedder: Embedder,
     *,
     episode_ids: Sequence[uuid.UUID],
     talk: Iterable[str],
@@ -125,6 +133,7 @@ def find_related(
         episode_ids,
         tenant=conversation.tenant,
         conversation_id=conversation.id,
+        embedder=embedder,
         at_most=2 * at_most,
     )
     score: defaultdict[uuid.UUID, float] = defaultdict(float)

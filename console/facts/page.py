@@ -18,7 +18,7 @@ from console.transcript import ShownMessage, read_transcript
 from episodic.models import Message
 from episodic.revealing import Reader
 from indexing import queries as index
-from indexing.model_change import answering
+from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import link
@@ -198,18 +198,19 @@ def read_versions(fact: Fact) -> list[tuple[Fact, SafeString | str]]:
 
 def read_near(fact: Fact) -> list[tuple[Fact, float]]:
     """Return the active facts with the most similar vectors and the cosine, best first."""
-    with answering(tenant=fact.tenant, conversation_id=fact.conversation_id):
-        vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id)
-        if vector is None:
-            return []
-        near = index.nearest(
-            tenant=fact.tenant,
-            conversation=fact.conversation_id,
-            shelf=MemoryKind.FACT,
-            invalid_at=None,
-            vector=vector,
-            at_most=NEAR_AT_MOST,
-        )
+    model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
+    vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
+    if vector is None:
+        return []
+    near = index.nearest(
+        tenant=fact.tenant,
+        conversation=fact.conversation_id,
+        shelf=MemoryKind.FACT,
+        invalid_at=None,
+        vector=vector,
+        model=model,
+        at_most=NEAR_AT_MOST,
+    )
     others = {row.memory_id: row.cosine for row in near if row.memory_id != fact.id}
     active = queries.active_facts(tenant=fact.tenant, fact_ids=others).in_bulk()
     similar = [(active[fact_id], cosine) for fact_id, cosine in others.items() if fact_id in active]

@@ -20,7 +20,6 @@ from console.pages import Answer, admin_page
 from console.transfer import export_tables, row_files
 from console.transfer.export_tables import EXPORTS, FACTS, Export, Record
 from memoryproject.database.clock import read_database_clock
-from memoryproject.tenancy import reading
 from memoryproject.tenancy.models import Tenant
 from semantic import fact_imports
 
@@ -145,11 +144,12 @@ def _read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterato
             export.finish(tenant, chunk)
         return part[-1][0] if part else None, chunk
 
-    last_id, chunk = reading.read(partial(read_next, ordered), tenant=tenant, key=None)
+    reading = Reading(tenant)
+    last_id, chunk = reading.read(partial(read_next, ordered))
     while chunk:
         yield chunk
         after = ordered.filter(id__gt=last_id)
-        last_id, chunk = reading.read(partial(read_next, after), tenant=tenant, key=None)
+        last_id, chunk = reading.read(partial(read_next, after))
 
 
 def _put_original_ids(tenant: Tenant, chunk: list[Record]) -> None:

@@ -255,7 +255,7 @@ class MemoryImport(FileImport):
         facts.sort(key=lambda fact: fact.conversation_id)
         for _, some in groupby(facts, key=lambda fact: fact.conversation_id):
             of_home: dict[Fact, Vectors | None] = dict.fromkeys(some)
-            semantic.index_facts(of_home, conversation=next(iter(of_home)).conversation)
+            semantic.index_facts(of_home, next(iter(of_home)).conversation)
         marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in facts if fact.invalid_at]
         index.mark_memories(tenant=self.tenant, marks=marks)
 

@@ -86,9 +86,8 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
 
         position = request.COOKIES.get(replicas.COOKIE, "")
         since = int(position[:18]) if position.isdecimal() and position.isascii() else 0
-        with replicas.noting_source():
-            response = replicas.read(render, since="%s::bigint", params=[since])
-            replicas.name_source(response)
+        response, source = replicas.read(render, since="%s::bigint", params=[since])
+        replicas.name_source(response, source)
         return response
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:

@@ -4,8 +4,6 @@ import threading
 from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Annotated, Literal, Protocol
@@ -22,7 +20,6 @@ from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ENCODING_FORMAT
 from memoryproject.database.batches import in_batches
-from memoryproject.process.scopes import holding
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
@@ -172,17 +169,9 @@ def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> V
     return unit
 
 
-_chosen: ContextVar[Embedder | None] = ContextVar("memory_embedder", default=None)
-
-
 def get_embedder() -> Embedder:
-    """Return the embedder that the block around is `using`, else this process's own."""
-    return _chosen.get() or get_embedders()[0]
-
-
-def using(embedder: Embedder) -> AbstractContextManager[None]:
-    """Embed with this one of the two until the block ends."""
-    return holding(_chosen, embedder)
+    """Return this process's own embedder."""
+    return get_embedders()[0]
 
 
 @cache
@@ -214,16 +203,19 @@ _passages: OrderedDict[tuple[Embedder, str], Vectors] = OrderedDict()
 _lock = threading.Lock()
 
 
-def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
+def embed_passages(
+    texts: Sequence[str], *, embedder: Embedder | None = None, timeout_s: float | None = None
+) -> Vectors:
     """Return one unit vector a text, in order: shape (len(texts), dim).
 
-    `timeout_s` bounds a request to a remote model; None: as the settings say.
+    `embedder` None: this process's own. `timeout_s` bounds a request to a remote model; None:
+    as the settings say.
 
     Raises:
         ModelUnavailable: a remote model is away.
         ModelMisbehaved: a remote model answers nonsense.
     """
-    embedder = get_embedder()
+    embedder = embedder or get_embedder()
     if not texts:
         return np.zeros((0, embedder.dim), dtype=np.float32)
     with _lock:
@@ -240,13 +232,15 @@ def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> V
     return np.stack([known[text] for text in texts])
 
 
-def embed_query(text: str) -> Vectors:
+def embed_query(text: str, embedder: Embedder | None = None) -> Vectors:
     """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.
+
+    `embedder` None: this process's own.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    return _embed_query(get_embedder(), text)
+    return _embed_query(embedder or get_embedder(), text)
 
 
 @lru_cache(CACHE_SIZE)

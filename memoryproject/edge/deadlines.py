@@ -3,14 +3,13 @@
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
 from threading import Lock
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from memoryproject.edge.errors import Unavailable
-from memoryproject.process.scopes import holding
+from memoryproject.process.scopes import get_work, working
 
 LATE = "The answer took longer than a request may; ask for less, or try again soon."
 
@@ -32,7 +31,7 @@ class Work:
     @contextmanager
     def begin(self) -> Iterator[None]:
         """Answer in this thread: `check` and statements of the database go by this deadline."""
-        with holding(_current, self), self.watching(connections[DEFAULT_DB_ALIAS]):
+        with working(deadline=self), self.watching(connections[DEFAULT_DB_ALIAS]):
             yield
 
     def cancel(self) -> None:
@@ -56,7 +55,9 @@ class Work:
                 self._database = before
 
 
-_current: ContextVar[Work | None] = ContextVar("work", default=None)
+def _find_work() -> Work | None:
+    work: Work | None = get_work().deadline
+    return work
 
 
 def check() -> None:
@@ -65,18 +66,18 @@ def check() -> None:
     Raises:
         Unavailable: there is none, or nobody does.
     """
-    work = _current.get()
+    work = _find_work()
     if work is not None and work.left_s <= 0:
         raise Unavailable(LATE)
 
 
 def left_ms() -> int | None:
     """Return the milliseconds left for the request of this thread, at least 1; None: no limit."""
-    work = _current.get()
+    work = _find_work()
     return None if work is None else max(1, int(1000 * work.left_s))
 
 
 def watching(database: object | None) -> AbstractContextManager[None]:
     """Within the block a request of this thread has its statements there; None: stop none."""
-    work = _current.get()
+    work = _find_work()
     return work.watching(database) if work else nullcontext()

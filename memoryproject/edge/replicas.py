@@ -10,8 +10,6 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from datetime import datetime, timedelta
 from itertools import count
 from threading import Lock
@@ -31,7 +29,6 @@ from psycopg.errors import QueryCanceled, SerializationFailure, UndefinedColumn,
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.edge import deadlines
 from memoryproject.process import logs
-from memoryproject.process.scopes import holding
 
 logger = logging.getLogger("memory.replicas")
 Result = TypeVar("Result")
@@ -89,8 +86,6 @@ class NotRecent(Exception):
         self.is_behind = is_behind
 
 
-_source: ContextVar[Source | None] = ContextVar("memory_source", default=None)
-_stays: ContextVar[bool] = ContextVar("memory_stays_on_primary", default=False)
 _turns = count()
 _left_out: dict[str, float] = {}
 """By alias, when one that was away or behind may be tried again, by the monotonic clock."""
@@ -99,23 +94,25 @@ _lock = Lock()
 
 def read(
     work: Callable[[], Result], *, since: str, params: Sequence[Any], fresh: bool = False
-) -> Result:
+) -> tuple[Result, Source | None]:
     """Return what the work returns, on a replica that has all that must be seen, or the primary.
+
+    And who answered; None: nobody was chosen from.
 
     `since`: an expression of SQL for the position that must be seen, NULL for none; with
     `fresh` all that is committed now must be. The work may run twice: on the primary, where a
     replica fails in the middle. Within a transaction it runs there at once.
     """
     primary = connections[DEFAULT_DB_ALIAS]
-    is_placed = primary.in_atomic_block or primary.alias != DEFAULT_DB_ALIAS or _stays.get()
+    is_placed = primary.in_atomic_block or primary.alias != DEFAULT_DB_ALIAS
     if not settings.READ_DATABASES or is_placed:
-        return work()
+        return work(), None
     stand = _ask_primary(since, params)
     # A position from before a restore may lie ahead of this log: then all that is there is needed.
     needed = stand.position if fresh else min(stand.since or 0, stand.position)
     for alias in _choose():
         try:
-            return _read_from(alias, work, stand, needed)
+            age_s, result = _read_from(alias, work, stand, needed)
         except NotRecent as error:
             if error.is_behind:
                 _leave_out(alias, error)
@@ -125,8 +122,9 @@ def read(
             deadlines.check()
             if not isinstance(error.__cause__, PASSING):
                 _leave_out(alias, error)
-    _note(Source(PRIMARY, 0.0))
-    return work()
+        else:
+            return result, Source(alias, age_s)
+    return work(), Source(PRIMARY, 0.0)
 
 
 def _ask_primary(since: str, params: Sequence[Any]) -> Stand:
@@ -139,7 +137,9 @@ def _is_fault_of_replica(error: Exception) -> bool:
     return is_away or isinstance(error.__cause__, (UndefinedColumn, UndefinedTable))
 
 
-def _read_from(alias: str, work: Callable[[], Result], stand: Stand, needed: int) -> Result:
+def _read_from(
+    alias: str, work: Callable[[], Result], stand: Stand, needed: int
+) -> tuple[float, Result]:
     replica: Any = connections[alias]
     age_s = _wait_for(replica, stand, needed)
     with _lock:
@@ -149,12 +149,10 @@ def _read_from(alias: str, work: Callable[[], Result], stand: Stand, needed: int
     connections[DEFAULT_DB_ALIAS], primary = replica, connections[DEFAULT_DB_ALIAS]
     try:
         with deadlines.watching(replica):
-            result = work()
+            return age_s, work()
     finally:
         connections[DEFAULT_DB_ALIAS] = primary
         replica.wait_s = LOOK_S  # Django asks what failed whether it lives before the next request
-    _note(Source(alias, age_s))
-    return result
 
 
 def _wait_for(replica: Any, stand: Stand, needed: int) -> float:
@@ -226,11 +224,6 @@ def _leave_out(alias: str, error: Exception) -> None:
         connections[alias].close()
 
 
-def on_primary() -> AbstractContextManager[None]:
-    """Read nothing from replicas until the block ends."""
-    return holding(_stays, True)
-
-
 def find_position() -> int:
     """Return where the primary's log is: what was committed before stands there or earlier."""
     return int(execute("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint")[0][0])
@@ -246,19 +239,8 @@ def measure_age(alias: str) -> float:
     return _find_age(_look(connections[alias]), stand)
 
 
-def noting_source() -> AbstractContextManager[None]:
-    """Forget at the end of the block from where was read in it."""
-    return holding(_source, None)
-
-
-def name_source(response: HttpResponse) -> None:
-    """Say in the headers who answered, of several the oldest, and how old that may be."""
-    if source := _source.get():
+def name_source(response: HttpResponse, source: Source | None) -> None:
+    """Say in the headers who answered, and how old that may be."""
+    if source:
         response["Memory-Read-From"] = source.name
         response["Memory-Read-Age"] = f"{source.age_s:.3f}"
-
-
-def _note(source: Source) -> None:
-    so_far = _source.get()
-    if so_far is None or source.age_s >= so_far.age_s:
-        _source.set(source)

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,6 +18,8 @@ from memoryproject.process.logs import describe_error
 
 logger = logging.getLogger("memory.process")
 
+cluster: uuid.UUID | None = None
+"""The cluster of workers that this process belongs to; set once, before it has workers."""
 PR_SET_PDEATHSIG = 1
 TO_END = (signal.SIGINT, signal.SIGTERM)
 

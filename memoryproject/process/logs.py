@@ -15,13 +15,12 @@ import traceback
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memoryproject.process.env import SettingError
-from memoryproject.process.scopes import holding
+from memoryproject.process.scopes import get_work, working
 from memoryproject.process.tables import read_table
 
 OURS = "memory."
@@ -39,12 +38,10 @@ ROOT = Path(__file__).resolve().parents[2]
 FORMATS = ("text", "json")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
-_around: ContextVar[dict[str, Any]] = ContextVar("memory_log_fields")
-
 
 def bind(**fields: Any) -> AbstractContextManager[None]:
     """Put these fields on every line that this thread writes in the block."""
-    return holding(_around, {**_around.get({}), **fields})
+    return working(fields={**get_work().fields, **fields})
 
 
 def describe(record: logging.LogRecord) -> dict[str, Any]:
@@ -56,7 +53,7 @@ def describe(record: logging.LogRecord) -> dict[str, Any]:
         "event": tell_event(record),
     }
     ours = record.name.startswith(OURS)
-    fields = {**_around.get({}), **(vars(record) if ours else {})}
+    fields = {**get_work().fields, **(vars(record) if ours else {})}
     line |= {name: _tell_value(fields[name]) for name in FIELDS if fields.get(name) is not None}
     if ours:
         return line | {name: fields[name] for name in OF_ERRORS if name in fields}

@@ -1,9 +1,9 @@
-"""Values that hold in one thread until the end of a block."""
+"""Values that hold in one thread until the end of a block, and the work that it does there."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Value = TypeVar("Value")
 
@@ -16,3 +16,26 @@ def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
         yield
     finally:
         variable.reset(token)
+
+
+class Work(NamedTuple):
+    """A request or job that a thread is at: what log lines say of it, and until when it may take.
+
+    `deadline` is for `edge.deadlines`; None: none.
+    """
+
+    fields: Mapping[str, Any] = {}
+    deadline: Any = None
+
+
+_work: ContextVar[Work] = ContextVar("memory_work")
+
+
+def get_work() -> Work:
+    """Return what this thread is at."""
+    return _work.get(Work())
+
+
+def working(**changes: Any) -> AbstractContextManager[None]:
+    """Change what this thread is at until the block ends."""
+    return holding(_work, get_work()._replace(**changes))

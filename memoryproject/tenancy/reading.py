@@ -5,12 +5,14 @@ Both are kept as positions of the primary's log, only where there are replicas t
 
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from django.conf import settings
 
 from memoryproject.database.clock import execute
 from memoryproject.edge import replicas
+from memoryproject.edge.replicas import Source
 from memoryproject.tenancy.models import APIKey, Tenant
 
 Result = TypeVar("Result")
@@ -29,15 +31,25 @@ NOTE_KEY = NOTE.format(table="tenancy_apikey", tenant="tenant_id")
 NOTE_TENANT = NOTE.format(table="tenancy_tenant", tenant="id")
 
 
-def read(
-    work: Callable[[], Result], *, tenant: Tenant, key: APIKey | None, fresh: bool = False
-) -> Result:
-    """Return what work that only reads returns: on a replica, where one is recent enough.
+@dataclass(slots=True)
+class Reading:
+    """Who reads, and from where: handed down from a call to what reads for it."""
 
-    With `fresh` it has all that is committed now.
-    """
-    params = [None if key is None else key.id, tenant.id]
-    return replicas.read(work, since=SINCE, params=params, fresh=fresh)
+    tenant: Tenant
+    key: APIKey | None = None
+    source: Source | None = None
+    """Who answered so far, of several the oldest; None: nobody was chosen from."""
+
+    def read(self, work: Callable[[], Result], *, fresh: bool = False) -> Result:
+        """Return what work that only reads returns: on a replica, where one is recent enough.
+
+        With `fresh` it has all that is committed now.
+        """
+        params = [None if self.key is None else self.key.id, self.tenant.id]
+        result, source = replicas.read(work, since=SINCE, params=params, fresh=fresh)
+        if source and (self.source is None or source.age_s >= self.source.age_s):
+            self.source = source
+        return result
 
 
 def note_write(key: APIKey) -> None:

@@ -18,6 +18,7 @@ from memoryproject.edge.web_pool import declared_bytes
 from memoryproject.process import traces
 from memoryproject.tenancy import limits, reading
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
+from memoryproject.tenancy.reading import Reading
 
 ACTOR_AT_MOST = 200
 Input = TypeVar("Input", bound="Serializer[Any]")
@@ -36,20 +37,20 @@ class KeyedView(APIView):
     scope: Scope
     writing_scope: Scope | None = None
     """What it must be allowed to change something, where the same address can be read."""
+    _reading: Reading | None = None
     memory_operations: Mapping[str, str] = {}
     """By method, what OpenTelemetry calls that which a call does to the memory."""
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         operation = self.memory_operations.get(request.method)
-        with replicas.noting_source():
-            if operation is None:
-                return super().dispatch(request, *args, **kwargs)
-            with traces.span(operation, {traces.OPERATION: operation}):
-                return super().dispatch(request, *args, **kwargs)
+        if operation is None:
+            return super().dispatch(request, *args, **kwargs)
+        with traces.span(operation, {traces.OPERATION: operation}):
+            return super().dispatch(request, *args, **kwargs)
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Say where was read; of a call that wrote, remember how far its key must see."""
-        replicas.name_source(response)
+        replicas.name_source(response, self._reading.source if self._reading else None)
         is_done = response.status_code < 400 and request.method not in SAFE_METHODS
         if is_done and self.needs(request.method) is not Scope.READ:
             reading.note_write(self.key())
@@ -90,6 +91,12 @@ class KeyedView(APIView):
     def tenant(self) -> Tenant:
         return self.key().tenant
 
+    def reading(self) -> Reading:
+        """Return what this call reads by."""
+        if self._reading is None:
+            self._reading = Reading(self.tenant(), self.key())
+        return self._reading
+
     def actor(self) -> str:
         return f"key {self.key().name}"[:ACTOR_AT_MOST]
 
@@ -126,7 +133,7 @@ class KeyedView(APIView):
 
     def read_rows(self, work: Callable[[], Result]) -> Result:
         """Return what work that only reads returns, on a replica where one may answer."""
-        return reading.read(work, tenant=self.tenant(), key=self.key())
+        return self.reading().read(work)
 
 
 class ReadView(KeyedView):

@@ -199,9 +199,7 @@ class Answering(ReadView):
     def answer(self, form: type[fields.Strict]) -> tuple[Draft, Progress]:
         params = {"links": self.key().links, **self.read(form)}
         request = RecallRequest(kind=self.kind, **params)
-        return recall.recall(
-            tenant=self.tenant(), asked_by=self.key(), request=request, now=timezone.now()
-        )
+        return recall.recall(self.reading(), request, now=timezone.now())
 
 
 class RetrieveMemory(Answering):

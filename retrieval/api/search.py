@@ -99,6 +99,6 @@ class Search(MirroredView):
         params = SearchRequest(**{"links": self.key().links, **self.read(SearchInput)})
         return self.answer(
             SearchOutput,
-            lambda: results.search(tenant=self.tenant(), asked_by=self.key(), request=params),
+            lambda: results.search(self.reading(), params),
             lambda: results.search_mirror(tenant=self.tenant(), request=params),
         )

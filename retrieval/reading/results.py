@@ -9,8 +9,8 @@ from typing import Any
 from indexing.models import MemoryKind
 from memoryproject.edge import deadlines
 from memoryproject.edge.errors import Unavailable
-from memoryproject.tenancy import reading
-from memoryproject.tenancy.models import APIKey, Tenant
+from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.reading import Reading
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_alone
 from notes import wording
@@ -61,18 +61,18 @@ class Result:
         return [node for node in self.findings.nodes if node.id in passed]
 
 
-def search(*, tenant: Tenant, asked_by: APIKey | None, request: SearchRequest) -> Result:
+def search(reading: Reading, request: SearchRequest) -> Result:
     """Answer a search and write its receipt. Calls no language model.
 
     With `request.max_tokens` the texts of the items together stay within it: what does not fit any
     more is passed over, and what comes behind may still.
     """
-    started = time.monotonic()
-    result = reading.read(lambda: _find_and_load(tenant, request), tenant=tenant, key=asked_by)
+    started, tenant = time.monotonic(), reading.tenant
+    result = reading.read(lambda: _find_and_load(tenant, request))
     findings = result.findings
     receipt = Retrieval(
         tenant=tenant,
-        asked_by=asked_by,
+        asked_by=reading.key,
         kind=Retrieval.Kind.SEARCH,
         query=request.query,
         parameters={name: value for name, value in result.applied.items() if name != "query"},

@@ -7,8 +7,10 @@ from episodic import queries as episodic_queries
 from episodic.engines import Reviewer, ServedEpisode
 from episodic.episode_index import headline_vectors
 from episodic.reviews import EpisodeReview, apply_reviews
+from indexing.model_change import choose_embedder
 from jobs.claims import Claim, commit
 from memoryproject.ai import embeddings
+from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
 from retrieval import receipts
 from retrieval.models import Retrieval
@@ -27,7 +29,8 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
     conversation = episodic_queries.get_conversation(
         tenant=claim.tenant, conversation_id=uuid.UUID(claim.input["conversation"])
     )
-    answers = _load_answers(claim)
+    embedder = choose_embedder(tenant=claim.tenant, conversation_id=conversation.id)
+    answers = _load_answers(claim, embedder)
     pass_point(Point.SERVED_READ)
     ratings: list[EpisodeReview] = []
     engine, degraded, ignored = "", False, 0
@@ -40,7 +43,7 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
         lines = episodic_queries.to_lines(after)
         if not lines:
             continue
-        vectors = embeddings.embed_passages([line.text for line in lines])
+        vectors = embeddings.embed_passages([line.text for line in lines], embedder=embedder)
         judgement = reviewer.review(served=list(episodes.values()), lines=lines, vectors=vectors)
         engine, degraded = judgement.engine, degraded or judgement.degraded
         ignored += judgement.ignored
@@ -67,14 +70,16 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
         pass_point(Point.REVIEWS_APPLIED)
 
 
-def _load_answers(claim: Claim) -> dict[Retrieval, dict[uuid.UUID, ServedEpisode]]:
+def _load_answers(
+    claim: Claim, embedder: Embedder
+) -> dict[Retrieval, dict[uuid.UUID, ServedEpisode]]:
     """Return by answer the episodes to judge in it: in the last that served them.
 
     It saw the latest state.
     """
     last = receipts.last_answers_under_review(tenant=claim.tenant, job_id=claim.id)
     episodes = list(episodic_queries.episodes_with_state(tenant=claim.tenant, episode_ids=last))
-    vectors = headline_vectors(tenant=claim.tenant, episodes=episodes)
+    vectors = headline_vectors(tenant=claim.tenant, episodes=episodes, embedder=embedder)
     answers: dict[Retrieval, dict[uuid.UUID, ServedEpisode]] = defaultdict(dict)
     for number, episode in enumerate(episodes, start=1):
         retrieval = last[episode.id]

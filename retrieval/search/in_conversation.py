@@ -14,7 +14,7 @@ from episodic.models import Conversation
 from indexing import text
 from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import Vectors
+from memoryproject.ai.embeddings import Embedder, Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
@@ -102,10 +102,10 @@ def to_question(
     )
 
 
-def embed_or_none(query: str) -> tuple[Vectors | None, str]:
+def embed_or_none(query: str, embedder: Embedder) -> tuple[Vectors | None, str]:
     """Return the vector of a query; while there is none, None and what the answer says of it."""
     try:
-        return embeddings.embed_query(query), ""
+        return embeddings.embed_query(query, embedder), ""
     except (ModelUnavailable, ModelMisbehaved):
         return None, "no_vectors"
 

@@ -17,9 +17,8 @@ from episodic.queries import database_now, find_conversation
 from indexing import text
 from indexing.detection import detect_language
 from indexing.languages import LANGUAGES, SIMPLE
-from indexing.model_change import answering
+from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
-from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy import walls
@@ -168,16 +167,22 @@ def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
     third orders all of it together. Where the query cannot be embedded, words alone decide.
     """
     words = request.query[:CHARACTERS_READ]
-    with answering(tenant=tenant):
-        vector, degraded = (None, "") if request.is_everything else embed_or_none(words)
-        return find_with(tenant=tenant, request=request, vector=vector, degraded=degraded)
+    embedder = choose_embedder(tenant=tenant)
+    vector, degraded = (None, "") if request.is_everything else embed_or_none(words, embedder)
+    model = "" if vector is None else embedder.name
+    return find_with(tenant=tenant, request=request, vector=vector, model=model, degraded=degraded)
 
 
 def find_with(
-    *, tenant: Tenant, request: SearchRequest, vector: Vectors | None, degraded: str = ""
+    *,
+    tenant: Tenant,
+    request: SearchRequest,
+    vector: Vectors | None,
+    model: str,
+    degraded: str = "",
 ) -> Findings:
-    """Do the same with a query that is embedded already; None: words alone decide."""
-    findings, total = _ask(tenant, request, vector, linked={})
+    """Do the same with a query that a model has embedded already; None: words alone decide."""
+    findings, total = _ask(tenant, request, vector, model, linked={})
     nodes: tuple[Node, ...] = ()
     if request.max_hops and findings:
         starts = [finding.memory_id for finding in findings]
@@ -189,12 +194,12 @@ def find_with(
             link_types=request.link_types,
         ).nodes
         linked = {node.id: node.depth for node in nodes}
-        findings, total = _ask(tenant, request, vector, linked=linked)
+        findings, total = _ask(tenant, request, vector, model, linked=linked)
     return Findings(
         best=tuple(findings),
         total=total,
         nodes=nodes,
-        embedding_model="" if vector is None else embeddings.get_embedder().name,
+        embedding_model=model,
         degraded=degraded,
     )
 
@@ -203,6 +208,7 @@ def _ask(
     tenant: Tenant,
     request: SearchRequest,
     vector: Vectors | None,
+    model: str,
     *,
     linked: Mapping[uuid.UUID, int],
 ) -> tuple[list[Finding], int]:
@@ -210,7 +216,7 @@ def _ask(
     filters = {name: getattr(request, name) for name in FILTERS}
     params = {
         **_words_of(request),
-        **_meaning_of(vector),
+        **_meaning_of(vector, model),
         **filters,
         "tenant": tenant.id,
         "shelves": request.shelves,
@@ -261,8 +267,7 @@ def _words_of(request: SearchRequest) -> dict[str, Any]:
     }
 
 
-def _meaning_of(vector: Vectors | None) -> dict[str, Any]:
-    model = "" if vector is None else embeddings.get_embedder().name
+def _meaning_of(vector: Vectors | None, model: str) -> dict[str, Any]:
     likeness = likeness_of(model)
     return {
         "vector": None if vector is None else HalfVector(vector).to_text(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import uuid
-from contextvars import copy_context
 from datetime import timedelta
 
 import pytest
@@ -19,9 +18,9 @@ from tests.conftest import Agent
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def claim_one(agent: Agent) -> claims.Claim:
+def claim_one(agent: Agent, holder: uuid.UUID | None = None) -> claims.Claim:
     job = enqueue(tenant=agent.tenant, kind=Kind.REVIEW, scope=uuid.uuid4())
-    claim = claims.claim(job.id)
+    claim = claims.claim(job.id, holder=holder)
     assert claim is not None
     Job.objects.of(agent.tenant).filter(id=job.id).update(lease_until=Now())
     return claim
@@ -66,11 +65,10 @@ def test_a_supervisor_lets_go_of_what_its_dead_workers_held_and_of_nothing_else(
     ana: Agent,
 ) -> None:
     def claim_for(cluster: uuid.UUID) -> claims.Claim:
-        claims.holder.set(cluster)
-        return claim_one(ana)
+        return claim_one(ana, holder=cluster)
 
     mine, others = uuid.uuid4(), uuid.uuid4()
-    held = [copy_context().run(claim_for, cluster) for cluster in (mine, others)]
+    held = [claim_for(cluster) for cluster in (mine, others)]
     assert all(claims.renew(claim) for claim in held)
     assert claims.let_go(mine) == 1
     assert [can_be_taken(claim) for claim in held] == [True, False]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from memoryproject.edge.fields import say_moment
+from memoryproject.tenancy.reading import Reading
 from retrieval import reading
 from retrieval.reading import contexts, results
 from retrieval.search.in_tenant import SearchRequest
@@ -101,11 +102,8 @@ class ByService:
     agent: Agent
 
     def search(self, query: str, **fields: Any) -> Answer:
-        result = results.search(
-            tenant=self.agent.tenant,
-            asked_by=self.agent.key,
-            request=SearchRequest(query=query, **fields),
-        )
+        reading = Reading(self.agent.tenant, self.agent.key)
+        result = results.search(reading, SearchRequest(query=query, **fields))
         return {
             "items": [
                 {
