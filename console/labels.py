@@ -48,13 +48,14 @@ def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
 
 
 def name_memories(
-    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID]
+    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID], reader: Reader
 ) -> dict[uuid.UUID, MemoryLabel]:
     """Return those of the memories that the tenant has, by id, in three queries.
 
     Facts that are over are among them, deleted notes are not.
     """
-    tables = (Fact.objects.of(tenant), Episode.objects.of(tenant), active_notes(tenant=tenant))
+    episodes = reader.rows(Episode.objects.of(tenant))
+    tables = (Fact.objects.of(tenant), episodes, active_notes(tenant=tenant))
     rows = (row for table in tables for row in table.filter(id__in=memory_ids))
     return {row.id: label_memory(row) for row in rows}
 

@@ -1,7 +1,6 @@
-"""Two middlewares: who looked at content is written down; who may not read messages sees masks."""
+"""Two middlewares: one writes down who looked at content, one says who looks."""
 
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.utils.crypto import salted_hmac
 from django.utils.deprecation import MiddlewareMixin
 
 from console.models import ImportRun, PageRead
-from episodic.masks import masking
 from episodic.revealing import Reader
 from indexing.models import Memory
 from memoryproject.adminkit.base import read_id
@@ -133,20 +131,11 @@ def delete_old(*, at_most: int) -> None:
     PageRead.across_tenants.filter(id__in=ids).delete()
 
 
-class MaskMiddleware:
-    """Loads what quotes messages through the eyes of who has logged in to the admin.
+class ReaderMiddleware(MiddlewareMixin):
+    """Puts on each request of the admin whose eyes look: `request.reader`.
 
     Stands after `WallsMiddleware`, which finds out whom and which tenant a request is about.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not hasattr(request, "tenants"):
-            return self._get_response(request)
-        reader = Reader(request.user)
-        if reader.reads_all:
-            return self._get_response(request)
-        with masking(reader.mask):
-            return self._get_response(request)
+    def process_request(self, request: HttpRequest) -> None:
+        request.reader = Reader(request.user)  # type: ignore[attr-defined]

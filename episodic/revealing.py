@@ -5,13 +5,16 @@ with a reason, which leaves a row that nobody can change.
 """
 
 import uuid
+from collections.abc import Iterator
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
+from django.db.models.query import ModelIterable
 
 from episodic import queries
 from episodic.models import Conversation, Episode, Reveal
@@ -24,6 +27,7 @@ REASON_AT_MOST = 500
 READ, REVEAL = "episodic.read_content", "episodic.reveal_content"
 
 Person = User | AnonymousUser
+Row = TypeVar("Row", bound=Model)
 
 
 class Reader:
@@ -52,6 +56,15 @@ class Reader:
         )
         return frozenset(reveals.values_list("conversation", flat=True))
 
+    def rows(self, rows: QuerySet[Row]) -> QuerySet[Row]:
+        """Return rows to show: with masks where they, or the episodes they name, quote messages."""
+        if self.reads_all:
+            return rows
+        keys = [field.name for field in rows.model._meta.fields if field.related_model is Episode]
+        seen = rows.select_related(*keys) if keys else rows.all()
+        seen._iterable_class = partial(MaskedRows, reader=self)  # type: ignore[attr-defined]
+        return seen
+
     def keep_readable(self, episodes: QuerySet[Episode]) -> QuerySet[Episode]:
         """Return the episodes whose titles and summaries the person sees unmasked."""
         if self.reads_all:
@@ -70,6 +83,21 @@ class Reader:
         """Return what was said, or a mask of its length."""
         hidden = text and not self.may_read(conversation_id)
         return mask_of_length(len(text)) if hidden else text
+
+
+class MaskedRows(ModelIterable):  # type: ignore[type-arg]
+    """Loads rows as one person sees them."""
+
+    def __init__(self, rows: QuerySet[Any], *, reader: Reader, **options: Any) -> None:
+        super().__init__(rows, **options)
+        self._reader = reader
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in super().__iter__():
+            for quoting in (row, *row._state.fields_cache.values()):
+                if isinstance(quoting, (Conversation, Episode)):
+                    quoting.mask(self._reader.mask)
+            yield row
 
 
 def mask_of_length(characters: int) -> str:

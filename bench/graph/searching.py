@@ -132,9 +132,12 @@ class Searches:
         times.embedded.append(times.sql[-1] + embedded - began)
 
     def _find(self, request: SearchRequest, vector: Vectors | None, times: Times) -> None:
+        model = "" if vector is None else embeddings.get_embedder().name
         ran = self._backend.read_ms()
         began = time.perf_counter()
-        found = in_tenant.find_with(tenant=self._tenant, request=request, vector=vector)
+        found = in_tenant.find_with(
+            tenant=self._tenant, request=request, vector=vector, model=model
+        )
         times.sql.append(time.perf_counter() - began)
         times.processor_ms.append(self._backend.read_ms() - ran)
         times.matched.append(found.total)

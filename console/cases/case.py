@@ -67,7 +67,8 @@ class Case:
         self.reply = self._find_reply()
 
     def _read_evidence(self) -> dict[uuid.UUID, list[Any]]:
-        rows = Evidence.objects.of(self.retrieval.tenant).select_related("episode", "withdrawn_by")
+        rows = Evidence.objects.of(self.retrieval.tenant).select_related("withdrawn_by", "episode")
+        rows = self._reader.rows(rows)
         rows = rows.filter(fact__in=[hit.memory_id for hit in self.facts]).order_by("id")
         evidence: dict[uuid.UUID, list[Any]] = defaultdict(list)
         for row in rows[:CHANGES_AT_MOST]:
@@ -180,7 +181,7 @@ class Case:
     def _read_episodes(self) -> None:
         """Set on each hit its episode, with messages and reviews."""
         tenant, ids = self.retrieval.tenant, [hit.memory_id for hit in self.episodes]
-        episodes = Episode.objects.of(tenant).in_bulk(ids)
+        episodes = self._reader.rows(Episode.objects.of(tenant)).in_bulk(ids)
         rows = Review.objects.of(tenant).filter(episode__in=list(episodes))
         reviews = list(rows.filter(retrieval_id=self.retrieval.id).order_by("id"))
         for hit in self.episodes:

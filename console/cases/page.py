@@ -140,7 +140,7 @@ def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, A
     hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
     served = list(hits.order_by("memory_kind", "rank", "id")[:HITS_AT_MOST])
     ids = [hit.memory_id for hit in served]
-    named = name_memories(tenant=retrieval.tenant, memory_ids=ids)
+    named = name_memories(tenant=retrieval.tenant, memory_ids=ids, reader=Reader(request.user))
     labels = {memory_id: row.label for memory_id, row in named.items()}
     return {
         "title": retrieval.query,

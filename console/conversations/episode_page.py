@@ -25,10 +25,11 @@ RATING_COLOURS = {"again": "red", "hard": "orange", "good": "green", "easy": "bl
 
 def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
     sees, now = request.user.has_perm, queries.database_now()
-    reader = Reader(request.user) if sees("episodic.view_message") else None
+    eyes = Reader(request.user)
+    reader = eyes if sees("episodic.view_message") else None
     served_at_most = settings.EPISODE_ANSWERS_AT_MOST
     reviews = newest_reviews(episode) if sees("episodic.view_review") else []
-    earlier, later = find_neighbours(episode)
+    earlier, later = find_neighbours(episode, eyes)
     episode.conversation.tenant = episode.tenant  # loaded already
     drawn = facts_from(episode.conversation, [episode.id] if sees("semantic.view_fact") else [])
     return {
@@ -64,8 +65,9 @@ def newest_reviews(episode: Episode) -> list[Review]:
     return list(reviews.order_by("-created_at", "-id")[: settings.EPISODE_REVIEWS_AT_MOST])[::-1]
 
 
-def find_neighbours(episode: Episode) -> tuple[Episode | None, Episode | None]:
-    others = Episode.objects.of(episode.tenant).filter(conversation=episode.conversation_id)
+def find_neighbours(episode: Episode, reader: Reader) -> tuple[Episode | None, Episode | None]:
+    rows = Episode.objects.of(episode.tenant).filter(conversation=episode.conversation_id)
+    others = reader.rows(rows)
     earlier = others.filter(first_seq__lt=episode.first_seq).order_by("-first_seq")
     later = others.filter(first_seq__gt=episode.first_seq).order_by("first_seq")
     return earlier.first(), later.first()

@@ -56,7 +56,7 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
     if as_of is not None:
         place.update({"as_of": as_of.isoformat()} | ({} if believed_then else {"known": NOW}))
     reads = person.has_perms(["episodic.view_message", "episodic.view_episode"])
-    blocks, cells = [], timeline.read_cells(conversation) if reads else []
+    blocks, cells = [], timeline.read_cells(conversation, reader) if reads else []
     if reads:
         blocks = timeline.read_blocks(
             conversation,
@@ -101,7 +101,7 @@ def choose_page(conversation: Conversation, params: Mapping[str, Any]) -> Page[i
 
 def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str, Any]:
     """Return how far a conversation is processed and what is stuck, as far as a person may know."""
-    sees, tenant = request.user.has_perm, conversation.tenant
+    sees, tenant, reader = request.user.has_perm, conversation.tenant, Reader(request.user)
     progress: dict[str, Any] = {"window": _describe_window(conversation)}
     if sees("semantic.view_fact"):
         facts = Fact.objects.of(tenant).filter(conversation=conversation, invalid_at=None)
@@ -116,7 +116,7 @@ def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str,
         quarantined = messages.filter(quarantined_by__isnull=False).defer("content", "metadata")
         progress["quarantined_messages"] = list(quarantined.order_by("seq")[:LISTED_AT_MOST])
     if sees("episodic.view_episode"):
-        episodes = Episode.objects.of(tenant).filter(conversation=conversation)
+        episodes = reader.rows(Episode.objects.of(tenant).filter(conversation=conversation))
         failed = episodes.filter(consolidation_failed_at__isnull=False)
         progress["failed_episodes"] = list(failed.order_by("first_seq")[:LISTED_AT_MOST])
     return progress

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Min, Q
 
 from console.transcript import ShownMessage, read_transcript
-from episodic.masks import show_masked
 from episodic.models import Conversation, Episode, Message
 from episodic.queries import IN_WINDOW
 from episodic.revealing import Reader
@@ -95,7 +94,7 @@ def read_blocks(
         shown = shown[1:]
     blocks = [Block(list(run)) for _, run in groupby(shown, key=_block_key)]
     ids = {message.episode_id for message in shown if message.episode_id is not None}
-    episodes = Episode.objects.of(conversation.tenant).in_bulk(ids)
+    episodes = reader.rows(Episode.objects.of(conversation.tenant)).in_bulk(ids)
     facts = facts_from(conversation, ids if with_facts else (), as_of=as_of, known_at=known_at)
     for block in blocks:
         block.episode = episodes.get(block.messages[0].episode_id)
@@ -216,10 +215,10 @@ class Cell(NamedTuple):
         return self.last_seq - self.first_seq + 1
 
 
-def _to_cell(conversation: Conversation, row: tuple[Any, ...]) -> Cell:
+def _to_cell(conversation: Conversation, row: tuple[Any, ...], reader: Reader) -> Cell:
     _, first, last, count, surprise, title, engine, moments = row
     if count == 1:
-        name = show_masked(title, conversation.id, engine)
+        name = reader.mask(title, conversation.id, engine)
         tone = min(int(surprise * 5), 4)
         return Cell(first, last, count, surprise, name, surprise_level(surprise), tone)
     name = f"{count} episodes, {moments or 'no'} key moment{'s' * (moments != 1)}"
@@ -232,7 +231,7 @@ def surprise_level(surprise: float) -> str:
     return "key" if surprise >= KEY_MOMENT else "usual"
 
 
-def read_cells(conversation: Conversation) -> list[Cell]:
+def read_cells(conversation: Conversation, reader: Reader) -> list[Cell]:
     """Return the episodes of a conversation in order; those that begin very near share a cell."""
     place = (
         (F("first_seq") - 1) * settings.TIMELINE_CELLS_AT_MOST / max(conversation.next_seq - 1, 1)
@@ -252,4 +251,4 @@ def read_cells(conversation: Conversation) -> list[Cell]:
         )
         .order_by("place")
     )
-    return [_to_cell(conversation, row) for row in bins]
+    return [_to_cell(conversation, row, reader) for row in bins]

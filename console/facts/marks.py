@@ -65,7 +65,7 @@ def _read_texts(
 ) -> dict[uuid.UUID, str]:
     ids = [mark.place_id for mark in marks]
     texts = {row.id: row.fact for row in Fact.objects.of(fact.tenant).filter(id__in=ids)}
-    for episode in Episode.objects.of(fact.tenant).filter(id__in=ids):
+    for episode in reader.rows(Episode.objects.of(fact.tenant).filter(id__in=ids)):
         text = f"{episode.title}: {episode.summary}"
         texts[episode.id] = reader.show(text, fact.conversation_id)
     for message in Message.objects.of(fact.tenant).filter(id__in=ids):

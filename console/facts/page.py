@@ -146,7 +146,7 @@ def read_sources(fact: Fact, reader: Reader) -> list[Any]:
     `lines` has the messages that are evidence and their neighbours; of each whether it is
     evidence, and whether others before it are left out.
     """
-    rows = Evidence.objects.of(fact.tenant).filter(fact=fact)
+    rows = reader.rows(Evidence.objects.of(fact.tenant).filter(fact=fact))
     rows = rows.select_related("episode", "changeset", "withdrawn_by")
     first: list[Any] = list(rows.order_by("id")[:EPISODES_AT_MOST])
     evidence = sorted(first, key=lambda row: row.withdrawn_by_id is not None)

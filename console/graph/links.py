@@ -14,6 +14,7 @@ from django.urls import reverse
 from console.forms import TextForm, submit
 from console.labels import MemoryLabel, name_memories
 from console.pages import Answer, admin_page, find_way_back, get_row, record_memory
+from episodic.revealing import Reader
 from indexing.models import Memory
 from notes import link_services
 from notes.kinds import LINK_WORDS, LinkType
@@ -40,7 +41,7 @@ class LinkForm(TextForm):
 
 
 def get_link_story(request: HttpRequest, link: Link) -> dict[str, Any]:
-    start, goal = name_ends(link)
+    start, goal = name_ends(link, Reader(request.user))
     return {
         "start": start,
         "goal": goal,
@@ -77,7 +78,7 @@ def create_link(request: HttpRequest) -> Answer:
 @admin_page("console/graph/link_delete.html", "Delete a link", *SEES_LINK)
 def delete_link(request: HttpRequest, link_id: uuid.UUID) -> Answer:
     link = get_row(Link, link_id, "from_memory", "to_memory")
-    start, goal = name_ends(link)
+    start, goal = name_ends(link, Reader(request.user))
     way_back = reverse("console:graph", args=[link.from_memory_id])
     if request.method == "POST":
         with transaction.atomic():
@@ -97,8 +98,8 @@ def _record_link(request: HttpRequest, link: Link, verb: str) -> None:
     record_memory(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")
 
 
-def name_ends(link: Link) -> tuple[MemoryLabel | None, MemoryLabel | None]:
+def name_ends(link: Link, reader: Reader) -> tuple[MemoryLabel | None, MemoryLabel | None]:
     """Return both ends of a link by their words; None: a note that was deleted."""
     ends = (link.from_memory_id, link.to_memory_id)
-    named = name_memories(tenant=link.tenant, memory_ids=ends)
+    named = name_memories(tenant=link.tenant, memory_ids=ends, reader=reader)
     return named.get(ends[0]), named.get(ends[1])

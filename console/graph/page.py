@@ -22,6 +22,7 @@ from django.utils.http import urlencode
 from console.graph.links import SEEN_BY, LinkForm
 from console.labels import MemoryLabel, name_memories
 from console.pages import Answer, admin_page, get_row, list_records
+from episodic.revealing import Reader
 from indexing.models import Memory
 from notes.kinds import LINK_TYPES, LINK_WORDS, LinkType
 from retrieval import links
@@ -49,7 +50,7 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> Answer:
     memory, form = get_row(Memory, memory_id), GraphForm(request.GET)
     params = form.cleaned_data if form.is_valid() else {}
     depth, types = params.get("depth") or DEPTH, params.get("types", [])
-    graph = read_graph(memory, depth=depth, link_types=types or LINK_TYPES)
+    graph = read_graph(memory, Reader(request.user), depth=depth, link_types=types or LINK_TYPES)
     query = urlencode([("depth", depth), *(("types", word) for word in types)])
     return {
         "graph": graph,
@@ -79,16 +80,18 @@ class Graph(NamedTuple):
     cut: bool
 
 
-def read_graph(memory: Memory, *, depth: int, link_types: Sequence[str]) -> Graph:
+def read_graph(memory: Memory, reader: Reader, *, depth: int, link_types: Sequence[str]) -> Graph:
     """Return what lies around a memory, in nine statements; raise Http404 for a deleted note."""
     tenant, centre = memory.tenant, memory.id
-    named = name_memories(tenant=tenant, memory_ids=[centre])
+    named = name_memories(tenant=tenant, memory_ids=[centre], reader=reader)
     if centre not in named:
         raise Http404("There is no such memory.")
     walk = links.walk(
         tenant=tenant, start=centre, depth=depth, at_most=NODES_AT_MOST, link_types=link_types
     )
-    named |= name_memories(tenant=tenant, memory_ids=[node.id for node in walk.nodes])
+    named |= name_memories(
+        tenant=tenant, memory_ids=[node.id for node in walk.nodes], reader=reader
+    )
     nodes = list(_within_reach(walk.nodes, centre, named))
     shown = [centre, *(node.id for node in nodes)]
     beside = links.neighbours(tenant=tenant, memory_ids=shown)

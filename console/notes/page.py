@@ -18,6 +18,7 @@ from console.labels import MemoryLabel, list_servings, name_memories
 from console.notes.forms import NoteForm
 from console.pages import Answer, admin_page, get_row, list_records, record_memory, redirect_to
 from console.texts import TEXTS
+from episodic.revealing import Reader
 from indexing.models import Memory
 from memoryproject.adminkit.values import pretty_json
 from memoryproject.edge.errors import Problem
@@ -44,7 +45,7 @@ SEES_NOTE = ("notes.view_note", CURATE)
 def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
     sees = request.user.has_perm
     versions, older = read_versions(note)
-    links = read_links(note) if sees("notes.view_link") else []
+    links = read_links(note, Reader(request.user)) if sees("notes.view_link") else []
     return {
         "conversation": note.conversation,
         "metadata": pretty_json(note.metadata) if note.metadata else "",
@@ -83,12 +84,14 @@ def find_version(note: Note, number: str) -> NoteState | None:
     return NoteVersion.objects.of(note.tenant).filter(note=note, version=int(number)).first()
 
 
-def read_links(note: Note) -> list[tuple[Edge, str, MemoryLabel]]:
+def read_links(note: Note, reader: Reader) -> list[tuple[Edge, str, MemoryLabel]]:
     """Return the note's links, newest memories first, with type and label; one more than shown."""
     if note.deleted_at is not None:
         return []
     edges = links.links_of(tenant=note.tenant, memory_id=note.id, at_most=LINKS_AT_MOST + 1)
-    named = name_memories(tenant=note.tenant, memory_ids=[edge.other_id for edge in edges])
+    named = name_memories(
+        tenant=note.tenant, memory_ids=[edge.other_id for edge in edges], reader=reader
+    )
     return [
         (edge, LINK_WORDS[edge.link_type], named[edge.other_id])
         for edge in edges

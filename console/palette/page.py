@@ -89,7 +89,7 @@ def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
             continue
         is_named = Q(id=named) | Q(external_id=named) if model is Conversation else Q(id=named)
         rows = getattr(model, "across_tenants", model._default_manager)
-        for row in rows.filter(is_named)[:A_KIND]:
+        for row in Reader(request.user).rows(rows.filter(is_named))[:A_KIND]:
             yield _item_of(row)
 
 

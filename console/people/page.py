@@ -15,6 +15,7 @@ from django.utils import timezone
 from console import pages
 from console.facts.forms import CURATE
 from console.forms import LinesField, ReasonForm, TextForm, submit
+from episodic.revealing import Reader
 from memoryproject.edge.pages import PAGE_AT_MOST
 from memoryproject.tenancy.models import Tenant
 from people import queries, services
@@ -60,10 +61,11 @@ class MergeForm(ReasonForm):
 def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     """Return under which names and ids somebody is known, and what is theirs, the newest first."""
     identity, sees = queries.find_identity(person), request.user.has_perm
+    reader = Reader(request.user)
     belongings = queries.list_belongings(person.tenant, identity)
     others = Person.objects.of(person.tenant).filter(id__in=identity.person_ids[1:])
     shown = {
-        kind: list(belongings[kind].order_by("-id")[:SHOWN_AT_MOST])
+        kind: list(reader.rows(belongings[kind]).order_by("-id")[:SHOWN_AT_MOST])
         for kind, permission in SEEN_BY.items()
         if sees(permission)
     }

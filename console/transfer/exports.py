@@ -21,6 +21,7 @@ from console.transfer import export_tables, row_files
 from console.transfer.export_tables import EXPORTS, FACTS, Export, Record
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
+from memoryproject.tenancy.reading import Reading
 from semantic import fact_imports
 
 PAGE = ("console/transfer/export.html", "Export", "semantic.view_fact")

@@ -1,7 +1,8 @@
 """Tables of conversations, their messages and episodes, and what is withheld of them."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol, Self
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import ArrayField, RangeBoundary, RangeOperators
@@ -10,13 +11,15 @@ from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Now
 
-from episodic.masks import show_masked
 from indexing.languages import LANGUAGES, SIMPLE
 from jobs.models import Job
 from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
 from memoryproject.text.parts import Part
+
+Mask = Callable[[str, uuid.UUID | None, str], str]
+"""Returns what is shown of a text, given its conversation and the engine that wrote it."""
 
 
 class Role(models.TextChoices):
@@ -28,7 +31,30 @@ class Role(models.TextChoices):
     TOOL = "tool", "tool"
 
 
-class Conversation(TenantModel):
+class Quoting:
+    """A row with texts that are made of messages: who may not read these sees masks of them."""
+
+    is_masked = False
+
+    def put_masks(self, mask: Callable[[str], str], *names: str) -> None:
+        """Mask what is loaded of these columns; from then on the row can only be shown."""
+        for name in names:
+            text = self.__dict__.get(name)
+            if text and (masked := mask(text)) != text:
+                self.__dict__[name], self.is_masked = masked, True
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Store the row.
+
+        Raises:
+            TypeError: it has masks in the place of texts.
+        """
+        if self.is_masked:
+            raise TypeError("A row that is masked for somebody is only shown.")
+        super().save(*args, **options)  # type: ignore[misc]
+
+
+class Conversation(Quoting, TenantModel):
     """The scope of messages, episodes and facts, under a UUID that the agent chose.
 
     Its row is the lock under which everything in the conversation is written.
@@ -90,13 +116,8 @@ class Conversation(TenantModel):
             index("episodic_conversation_by_agent", "tenant agent_id", ~Q(agent_id="")),
         ]
 
-    @classmethod
-    def from_db(cls, *args: Any, **options: Any) -> Self:
-        """Load a row; whoever may not read the messages sees a mask of the summary."""
-        row = super().from_db(*args, **options)
-        if row.__dict__.get("previous_summary"):
-            row.previous_summary = show_masked(row.previous_summary, row.id, "")
-        return row
+    def mask(self, mask: Mask) -> None:
+        self.put_masks(lambda text: mask(text, self.id, ""), "previous_summary")
 
     def __str__(self) -> str:
         return str(self.external_id)
@@ -149,7 +170,7 @@ class Correctable:
     correction: Correction | None = None
 
 
-class Episode(Correctable, TenantModel):
+class Episode(Quoting, Correctable, TenantModel):
     """A run of consecutive messages: something that happened. Shares its id with a Memory."""
 
     users_by = "conversation"
@@ -217,14 +238,10 @@ class Episode(Correctable, TenantModel):
             ),
         ]
 
-    @classmethod
-    def from_db(cls, *args: Any, **options: Any) -> Self:
-        """Load a row; whoever may not read the messages sees masks of what quotes them."""
-        row = super().from_db(*args, **options)
-        for name in {"title", "summary"} & row.__dict__.keys():
-            home, engine = row.__dict__.get("conversation_id"), row.__dict__.get("engine", "")
-            row.__dict__[name] = show_masked(row.__dict__[name], home, engine)
-        return row
+    def mask(self, mask: Mask) -> None:
+        self.put_masks(
+            lambda text: mask(text, self.conversation_id, self.engine), "title", "summary"
+        )
 
     def __str__(self) -> str:
         return self.title
