@@ -7,7 +7,7 @@ with a reason, which leaves a row that nobody can change.
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -62,7 +62,7 @@ class Reader:
             return rows
         keys = [field.name for field in rows.model._meta.fields if field.related_model is Episode]
         seen = rows.select_related(*keys) if keys else rows.all()
-        seen._iterable_class = partial(MaskedRows, reader=self)  # type: ignore[attr-defined]
+        vars(seen)["_iterable_class"] = type("RowsOfReader", (MaskedRows,), {"reader": self})
         return seen
 
     def keep_readable(self, episodes: QuerySet[Episode]) -> QuerySet[Episode]:
@@ -88,15 +88,13 @@ class Reader:
 class MaskedRows(ModelIterable):  # type: ignore[type-arg]
     """Loads rows as one person sees them."""
 
-    def __init__(self, rows: QuerySet[Any], *, reader: Reader, **options: Any) -> None:
-        super().__init__(rows, **options)
-        self._reader = reader
+    reader: Reader
 
     def __iter__(self) -> Iterator[Any]:
         for row in super().__iter__():
             for quoting in (row, *row._state.fields_cache.values()):
                 if isinstance(quoting, (Conversation, Episode)):
-                    quoting.mask(self._reader.mask)
+                    quoting.mask(self.reader.mask)
             yield row
 
 

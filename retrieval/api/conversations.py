@@ -20,7 +20,7 @@ from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from retrieval import markdown
-from retrieval.api.answers import MARKDOWN, LinksField
+from retrieval.api.answers import MARKDOWN, FenceField, LinksField
 from retrieval.api.retrieve import FullEpisode, render_episode
 from retrieval.hits import Hit, load_candidates
 from semantic import queries as semantic_queries
@@ -41,7 +41,7 @@ class RecentInput(fields.Strict):
 class RecentTextInput(RecentInput):
     """The body of `recent_memory`."""
 
-    fence = fields.FlagField(default=False)
+    fence = FenceField()
     links = LinksField()
 
 

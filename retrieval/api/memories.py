@@ -10,7 +10,7 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from notes.renderings import SpanOutput
 from retrieval import markdown, reading
-from retrieval.api.answers import BudgetField, LinksField
+from retrieval.api.answers import BudgetField, FenceField, LinksField
 from retrieval.truncation import Strategy
 
 STRATEGIES = [strategy.value for strategy in Strategy]
@@ -24,7 +24,7 @@ class ChunkInput(Strict):
         source="strategy", choices=STRATEGIES, default=Strategy.END.value
     )
     include_header = FlagField(default=False)
-    fence = FlagField(default=False)
+    fence = FenceField()
     links = LinksField()
 
 

@@ -5,9 +5,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import AskedMomentField, FlagField, Output, WholeNumberField
+from memoryproject.edge.fields import AskedMomentField, Output, WholeNumberField
 from memoryproject.edge.schema import describe
-from retrieval.api.answers import BudgetField, MirroredView, NarrowedInput
+from retrieval.api.answers import BudgetField, FenceField, MirroredView, NarrowedInput
 from retrieval.reading import reconstruction
 from retrieval.reading.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
@@ -18,7 +18,7 @@ class ReconstructInput(NarrowedInput):
     focus_level = WholeNumberField(default=USUAL_LEVEL, min_value=0, max_value=len(LEVELS) - 1)
     since = AskedMomentField(required=False)
     max_tokens = BudgetField(required=False)
-    fence = FlagField(default=False)
+    fence = FenceField()
 
 
 class RecalledOutput(Output):

@@ -19,7 +19,7 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from retrieval import recall
-from retrieval.api.answers import MARKDOWN, BudgetField, LinksField
+from retrieval.api.answers import MARKDOWN, QUERY, BudgetField, FenceField, KnownAtField, LinksField
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 from retrieval.markdown import SHOWN_AT_MOST, Fence
 from retrieval.models import Retrieval
@@ -49,19 +49,44 @@ class ContextInput(fields.Strict):
 
     ignored = frozenset({"episodic_limit", "detail"})
 
-    query = fields.ContentField()
-    conversation_id = fields.IdField()
-    scope = fields.WordField(choices=SCOPES, default=CONVERSATION)
-    user_id = fields.NameField()
-    semantic_limit = fields.WholeNumberField(default=SEMANTIC_LIMIT, min_value=1, max_value=200)
-    category = fields.WordField(choices=CATEGORIES, required=False)
-    max_tokens = BudgetField(required=False)
-    as_of = fields.AskedMomentField(required=False)
-    known_at = fields.AskedMomentField(required=False)
-    min_seq = fields.WholeNumberField(required=False, min_value=1)
-    explain = fields.FlagField(default=False)
-    fence = fields.FlagField(default=False)
-    fusion = FusionInput(required=False)
+    query = fields.ContentField(help_text=QUERY)
+    conversation_id = fields.IdField(help_text="Where to look.")
+    scope = fields.WordField(
+        choices=SCOPES,
+        default=CONVERSATION,
+        help_text="Whose memories to look through: the conversation's, those of all conversations "
+        "of its user, or of the tenant. Messages in a budget, and what `min_seq` includes, come "
+        "from the conversation alone.",
+    )
+    user_id = fields.NameField(
+        help_text="With the scope `user`: whose; when absent, whose the conversation is."
+    )
+    semantic_limit = fields.WholeNumberField(
+        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
+    )
+    category = fields.WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    max_tokens = BudgetField(
+        required=False,
+        help_text="Pack the most useful text into this budget, never over it.",
+    )
+    as_of = fields.AskedMomentField(
+        required=False,
+        help_text="Answer with what was true then. ISO 8601, UTC without an offset, or ms since "
+        "1970; absent: with what is believed now.",
+    )
+    known_at = KnownAtField()
+    min_seq = fields.WholeNumberField(
+        required=False,
+        min_value=1,
+        help_text="Include what was said up to this message, in an episode or not.",
+    )
+    explain = fields.FlagField(
+        default=False, help_text="Say of each memory its id and how it was found."
+    )
+    fence = FenceField()
+    fusion = FusionInput(
+        required=False, help_text="Other numbers for the formula that orders memories."
+    )
     links = LinksField()
     whole = fields.FlagField(
         default=False,
@@ -92,8 +117,19 @@ class RetrieveInput(ContextInput):
         help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
         "as the budget holds.",
     )
-    detail = fields.WordField(choices=DETAILS, default="auto")
-    min_relevance = fields.NumberField(required=False, min_value=0, max_value=1)
+    detail = fields.WordField(
+        choices=DETAILS,
+        default="auto",
+        help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), none, "
+        "low (a surprising one ranked 1), high (all).",
+    )
+    min_relevance = fields.NumberField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Answer with nothing where the relevance is below this. What `min_seq` includes "
+        "is shown in any case; where the relevance is not known nothing is left out.",
+    )
 
 
 class RawMessage(serializers.Serializer[Any]):

@@ -10,7 +10,7 @@ from memoryproject.edge import fields
 from memoryproject.edge.schema import describe
 from notes.forms import ID_AT_MOST, WORD_AT_MOST
 from notes.kinds import LINK_TYPES
-from retrieval.api.answers import BudgetField, MirroredView, NarrowedInput
+from retrieval.api.answers import BudgetField, KnownAtField, MirroredView, NarrowedInput
 from retrieval.links import Node
 from retrieval.reading import results
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
@@ -45,7 +45,7 @@ class SearchInput(NarrowedInput):
     tag = fields.TextField(max_length=WORD_AT_MOST, required=False)
     since = fields.AskedMomentField(required=False)
     as_of = fields.AskedMomentField(required=False)
-    known_at = fields.AskedMomentField(required=False)
+    known_at = KnownAtField()
     min_relevance = fields.NumberField(default=0.0, min_value=0, max_value=1)
     max_results = fields.WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
     max_tokens = BudgetField(required=False)

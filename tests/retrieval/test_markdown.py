@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from indexing.models import MemoryKind
+from memoryproject.text.cleaning import DEFANGED
+from memoryproject.text.parts import join
 from retrieval import markdown
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
+from retrieval.models import Retrieval
+from retrieval.request import RecallRequest
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+AN_ID = "019cade0-0000-7000-8000-000000000001"
+REQUEST = RecallRequest("", uuid.UUID(AN_ID), Retrieval.Kind.RETRIEVE)
+
+
+def render(facts: list[FactHit], episodes: list[EpisodeHit], *, detail: str = "auto") -> str:
+    """Return an answer as text."""
+    request = replace(REQUEST, detail=detail)
+    blocks = list(markdown.render(facts, episodes, request, now=NOW))
+    return join(markdown.compose(blocks, markdown.NO_FENCE))
 
 
 def make_found(shelf: MemoryKind, rank: int, score: float) -> Hit:
@@ -34,7 +48,7 @@ def make_found(shelf: MemoryKind, rank: int, score: float) -> Hit:
 def make_fact(
     fact: str, *, category: str = "preference", sources: int = 1, rank: int = 1
 ) -> FactHit:
-    return FactHit(make_found(MemoryKind.FACT, rank, 0.03), "", category, fact, NOW, sources)
+    return FactHit(make_found(MemoryKind.FACT, rank, 0.03), AN_ID, category, fact, NOW, sources)
 
 
 def make_episode(
@@ -49,11 +63,11 @@ def make_episode(
 ) -> EpisodeHit:
     """Return a hit; `said` holds triples (role, name, content)."""
     messages = [
-        MessageRow("", seq, role, name, content, NOW, {}, None, None)
+        MessageRow(AN_ID, seq, role, name, content, NOW, {}, None, None)
         for seq, (role, name, content) in enumerate(said, start=1)
     ]
     found = make_found(MemoryKind.EPISODE, rank, score)
-    return EpisodeHit(found, "", title, summary, surprise, NOW - ago, messages=tuple(messages))
+    return EpisodeHit(found, AN_ID, title, summary, surprise, NOW - ago, messages=tuple(messages))
 
 
 def test_facts_come_first_and_blank_lines_part_the_blocks() -> None:
@@ -76,7 +90,7 @@ def test_facts_come_first_and_blank_lines_part_the_blocks() -> None:
             summary="Mira trains.",
         ),
     ]
-    assert markdown.render(facts, episodes, detail="auto", now=NOW) == (
+    assert render(facts, episodes) == (
         "## Semantic Memory\n"
         "- [preference] Mira prefers tea (sources: 2 conversations)\n"
         "- [experience] Mira works in Rotterdam (sources: 1 conversation)\n"
@@ -99,7 +113,7 @@ def test_facts_come_first_and_blank_lines_part_the_blocks() -> None:
 
 
 def test_without_facts_there_is_no_section_on_them() -> None:
-    assert markdown.render([], [make_episode()], detail="auto", now=NOW) == (
+    assert render([], [make_episode()]) == (
         "## Episodic Memories\n"
         "\n"
         "### Moving to Rotterdam [rank: 1, score: 0.03]\n"
@@ -109,23 +123,23 @@ def test_without_facts_there_is_no_section_on_them() -> None:
 
 
 def test_without_episodes_there_is_no_section_on_them() -> None:
-    assert markdown.render([make_fact("Mira prefers tea")], [], detail="auto", now=NOW) == (
+    assert render([make_fact("Mira prefers tea")], []) == (
         "## Semantic Memory\n- [preference] Mira prefers tea (sources: 1 conversation)\n"
     )
 
 
 @pytest.mark.parametrize("detail", ["auto", "none", "low", "high"])
 def test_nothing_is_an_empty_text(detail: str) -> None:
-    assert markdown.render([], [], detail=detail, now=NOW) == ""
-    assert markdown.render_recent([], now=NOW) == ""
+    assert render([], [], detail=detail) == ""
+    assert markdown.render_recent([], DEFANGED, now=NOW) == ""
 
 
 @pytest.mark.parametrize(
     "sources, said", [(1, "1 conversation"), (2, "2 conversations"), (11, "11 conversations")]
 )
 def test_sources_are_counted(sources: int, said: str) -> None:
-    text = markdown.render_fact(make_fact("It is so", sources=sources))
-    assert text == f"- [preference] It is so (sources: {said})"
+    text = join(markdown.render_fact(make_fact("It is so", sources=sources), REQUEST))
+    assert text == f"- [preference] It is so (sources: {said})\n"
 
 
 DETAILS = [
@@ -147,7 +161,7 @@ def test_the_level_of_detail_decides_whose_messages_show(
     detail: str, rank: int, surprise: float, shown: bool
 ) -> None:
     episodes = [make_episode(rank=rank, surprise=surprise)]
-    text = markdown.render([], episodes, detail=detail, now=NOW)
+    text = render([], episodes, detail=detail)
     assert ("**Details:**" in text) is shown
     assert ('- Mira: "I\'m moving."' in text) is shown
     assert "**Summary:** Mira moves for a job." in text
@@ -159,7 +173,7 @@ def test_the_level_of_detail_decides_whose_messages_show(
 def test_a_surprising_episode_is_a_key_moment(surprise: float, marked: bool) -> None:
     mark = ", key moment" if marked else ""
     heading = f"### Moving to Rotterdam [rank: 1, score: 0.03{mark}]"
-    assert markdown.heading(make_episode(surprise=surprise)) == heading
+    assert join(markdown.heading(make_episode(surprise=surprise), DEFANGED)) == f"{heading}\n"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +181,7 @@ def test_a_surprising_episode_is_a_key_moment(surprise: float, marked: bool) -> 
     [(0.0328, "0.03"), (0.0164, "0.02"), (0.004, "0.00"), (0.92, "0.92"), (1.0, "1.00")],
 )
 def test_a_score_has_two_decimals(score: float, said: str) -> None:
-    assert f"score: {said}]" in markdown.heading(make_episode(score=score))
+    assert f"score: {said}]" in join(markdown.heading(make_episode(score=score), DEFANGED))
 
 
 WHEN = [
@@ -195,23 +209,27 @@ WHEN = [
 
 @pytest.mark.parametrize("ago, said", WHEN)
 def test_the_end_of_an_episode_is_told_in_words(ago: timedelta, said: str) -> None:
-    assert markdown.about(make_episode(ago=ago), now=NOW)[0] == f"**When:** {said}"
+    assert join(markdown.about(make_episode(ago=ago), DEFANGED, now=NOW)).startswith(
+        f"**When:** {said}\n"
+    )
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028", "\u2029", "\x85", "\x0b"])
 def test_a_line_break_becomes_a_space(line_break: str) -> None:
     text = f"one{line_break}two"
     hit = make_episode(text, summary=text, said=[("user", text, text)])
-    assert markdown.render_message(hit.messages[0]) == '- one two: "one two"'
-    assert markdown.render_fact(make_fact(text)).startswith("- [preference] one two (")
-    assert markdown.heading(hit) == "### one two [rank: 1, score: 0.03]"
-    assert markdown.about(hit, now=NOW)[1] == "**Summary:** one two"
+    assert join(markdown.render_message(hit.messages[0], DEFANGED)) == '- one two: "one two"\n'
+    assert join(markdown.render_fact(make_fact(text), REQUEST)).startswith(
+        "- [preference] one two ("
+    )
+    assert join(markdown.heading(hit, DEFANGED)) == "### one two [rank: 1, score: 0.03]\n"
+    assert join(markdown.about(hit, DEFANGED, now=NOW)).endswith("**Summary:** one two\n")
 
 
 def test_recent_episodes_have_no_rank_and_no_score() -> None:
     key_moment = make_episode(surprise=0.9, ago=timedelta(minutes=5))
     other = make_episode("Running by the river", summary="Mira trains.")
-    assert markdown.render_recent([key_moment, other], now=NOW) == (
+    assert markdown.render_recent([key_moment, other], DEFANGED, now=NOW) == (
         "## Episodic Memories\n"
         "\n"
         "### Moving to Rotterdam [key moment]\n"

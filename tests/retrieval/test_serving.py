@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from episodic.engines import Line
 from episodic.models import Episode, Message
-from memoryproject.text.cleaning import clean_line
+from memoryproject.text.cleaning import DEFANGED, clean_line
+from memoryproject.text.parts import join
 from retrieval import markdown
 from retrieval.receipts import echoes
 from semantic.echoes import Answers, Printed, cut_quotes
@@ -40,7 +41,7 @@ def cut(shown: str, forms: list[echoes.Form]) -> tuple[str, bool]:
 @given(content=TEXT, name=st.one_of(st.just(""), TEXT), with_day=st.booleans())
 def test_any_message_is_cut_as_it_is_printed(content: str, name: str, with_day: bool) -> None:
     message = Message(role="user", name=name, content=content, occurred_at=NOW)
-    shown = markdown.render_message(message, with_day=with_day)
+    shown = join(markdown.render_message(message, DEFANGED, with_day=with_day)[:-1])
     form = echoes.make_message_form(message)
     assert cut(shown, [form]) == ("", True)
     assert cut(f"### 2026-03-02\n{shown}\nI have a bike.", [form]) == ("I have a bike.", True)

@@ -19,6 +19,7 @@ from pytest_django import Settings
 from console.conversations.timeline import read_cells, surprise_level
 from console.transcript import CUT_AT, render_span
 from episodic.models import Conversation, Episode, Message
+from episodic.revealing import Reader
 from jobs.models import Job, State
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Evidence, Fact
@@ -283,10 +284,10 @@ def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
         ana.post("add_message", {"conversation_id": str(talk.external_id), "message": line})
     ana.flush(talk.external_id)
     talk.refresh_from_db()
-    one_by_one = read_cells(talk, Reader(superuser()))
+    one_by_one = read_cells(talk, Reader(User(is_superuser=True)))
     assert [cell.episodes for cell in one_by_one] == [1, 1, 1]
     settings.TIMELINE_CELLS_AT_MOST = 2
-    merged = read_cells(talk, Reader(superuser()))
+    merged = read_cells(talk, Reader(User(is_superuser=True)))
     assert [(cell.first_seq, cell.last_seq, cell.episodes) for cell in merged] == [
         (1, 16, 2), (17, 20, 1),
     ]  # fmt: skip
