@@ -9,9 +9,18 @@ from functools import lru_cache
 from episodic.models import Episode, Message
 from memoryproject.text import cleaning
 from memoryproject.text.cleaning import ELLIPSIS, clean_line
-from memoryproject.text.parts import Kind, Mark, Part, Quote, insert, join
+from memoryproject.text.parts import (
+    Excerpt,
+    Kind,
+    Mark,
+    Part,
+    Quote,
+    insert,
+    join,
+    quote_excerpt,
+    show_whole,
+)
 from memoryproject.text.tokens import count_tokens
-from retrieval.excerpts import Excerpt, quote_excerpt, show_whole
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 from retrieval.request import RecallRequest
 from semantic.models import Fact

@@ -21,10 +21,9 @@ from typing import TypeVar
 from django.conf import settings
 
 from memoryproject.text.cleaning import PLAIN, clean, clean_line
-from memoryproject.text.parts import Kind, Part, Quote, join
+from memoryproject.text.parts import NOTHING, Excerpt, Kind, Part, Quote, join, show_whole
 from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
-from retrieval.excerpts import NOTHING, Excerpt, show_whole
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow
 from retrieval.markdown import EPISODES_HEADING, FACTS_HEADING, Block, render_message
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named

@@ -16,9 +16,9 @@ from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
 
 from indexing.text import prepare
+from memoryproject.text.parts import NOTHING, Excerpt, Span, show_whole
 from memoryproject.text.sentences import TITLES
 from memoryproject.text.tokens import count_tokens
-from retrieval.excerpts import NOTHING, Excerpt, Span, show_whole
 
 ELLIPSIS = "…"
 GAP = " […] "

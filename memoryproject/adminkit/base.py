@@ -149,11 +149,13 @@ class ReadOnlyAdmin(ListAdmin):
         door: models.Manager[Any] = getattr(
             self.model, "across_tenants", self.model._default_manager
         )
-        seen = door.defer(*self.hidden).order_by(*self.ordering)
+        rows = door.defer(*self.hidden).order_by(*self.ordering)
         looked_at = request.tenants.current  # type: ignore[attr-defined]
         names = {field.name for field in self.model._meta.fields}
-        rows = seen.filter(tenant=looked_at) if looked_at and "tenant" in names else seen
-        return request.reader.rows(rows)  # type: ignore[attr-defined]
+        if looked_at and "tenant" in names:
+            rows = rows.filter(tenant=looked_at)
+        seen: QuerySet[Any] = request.reader.rows(rows)  # type: ignore[attr-defined]
+        return seen
 
     def _refuse(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from episodic.models import Message
 from memoryproject.text.cleaning import DEFANGED, LINK_STYLES, clean_line
-from memoryproject.text.parts import Kind, Mark, Part, Quote, insert, is_marked, join, split_lines
-from retrieval.excerpts import quote_excerpt
+from memoryproject.text.parts import (
+    Kind,
+    Mark,
+    Part,
+    Quote,
+    insert,
+    is_marked,
+    join,
+    quote_excerpt,
+    split_lines,
+)
 from retrieval.markdown import SHOWN_AT_MOST, render_message
 from retrieval.receipts import keep_parts
 from retrieval.truncation import Trimmer

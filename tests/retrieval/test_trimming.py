@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from memoryproject.text.parts import show_whole
 from memoryproject.text.tokens import count_tokens
-from retrieval.excerpts import show_whole
 from retrieval.truncation import ELLIPSIS, Trimmer, split_sentences
 
 FILLER = "Wow, that is great! Thanks, Mira!"
