@@ -97,7 +97,7 @@ def render_fact(hit: FactHit, request: RecallRequest) -> list[Part]:
     by_hand = f", corrected on {corrected:%Y-%m-%d}" if corrected else ""
     day = f", {hit.valid_at:%Y-%m-%d}" if request.explain else ""
     trace = f" [{render_trace(hit.found)}]" if request.explain else ""
-    quote = Quote(Kind.FACT, hit.pk.hex, clean_line(hit.fact, request.links))
+    quote = Quote(Kind.FACT, hit.id, clean_line(hit.fact, request.links))
     sources = f" (sources: {hit.sources} {noun}{by_hand})"
     marks = mark(hit, request.links)
     return [f"- [{hit.category}{day}] ", quote, sources, *marks, f"{trace}\n"]
@@ -136,12 +136,12 @@ def heading(hit: EpisodeHit, links: str) -> list[Part]:
 
 
 def quote_title(episode: Episode | EpisodeHit, links: str) -> Quote:
-    return Quote(Kind.TITLE, episode.pk.hex, clean_line(episode.title, links))
+    return Quote(Kind.TITLE, str(episode.id), clean_line(episode.title, links))
 
 
 def about(episode: Episode | EpisodeHit, links: str, *, now: datetime) -> list[Part]:
     """Return the lines under an episode's heading."""
-    summary = Quote(Kind.SUMMARY, episode.pk.hex, clean_line(episode.summary, links))
+    summary = Quote(Kind.SUMMARY, str(episode.id), clean_line(episode.summary, links))
     age = render_age(episode.end_at, now=now)
     return [f"**When:** {age}\n**Summary:** ", summary, *mark(episode, links), "\n"]
 
@@ -166,7 +166,7 @@ def render_message(
     """
     said = message.content or ""
     is_cut = not whole and len(said) > SHOWN_AT_MOST
-    key = message.pk.hex
+    key = str(message.id)
     excerpt = excerpt or show_whole(clean_line(said, links))
     quote = Quote(Kind.MESSAGE, key, excerpt.line, seq=message.seq)
     shown = [*quote_excerpt(quote, excerpt)]

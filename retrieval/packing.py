@@ -253,7 +253,7 @@ class Packed:
         links = self.request.links
         dated = FULL_DATE.search(hit.fact)
         day = "" if dated else f", {markdown.render_date(hit.valid_at)}"
-        quote = Quote(Kind.FACT, hit.pk.hex, clean_line(hit.fact, links))
+        quote = Quote(Kind.FACT, hit.id, clean_line(hit.fact, links))
         trace = f" [id: {hit.found.memory_id}]" if self.request.explain else ""
         parts = [f"- [{hit.category}{day}] ", quote, *markdown.mark(hit, links), f"{trace}\n"]
         return self._rendered.setdefault(hit.id, parts)

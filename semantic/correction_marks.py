@@ -61,7 +61,10 @@ class Correction:
             what = f"no longer true since {self.fact.valid_until:%Y-%m-%d}"
         if self.heir is None:
             return [what]
-        return [f"{what}: ", Quote(Kind.CORRECTION, self.heir.id.hex, print_heir(self.heir, links))]
+        return [
+            f"{what}: ",
+            Quote(Kind.CORRECTION, str(self.heir.id), print_heir(self.heir, links)),
+        ]
 
 
 def print_heir(fact: Fact, links: str = DEFANGED) -> str:

@@ -33,7 +33,7 @@ class Quote:
 
     kind: Kind
     id: str
-    """The row's id, in hexadecimal digits."""
+    """The row's."""
     text: str
     start: int | None = None
     end: int | None = None

@@ -190,7 +190,7 @@ def keep_parts(parts: Iterable[Part], *, is_shared: bool) -> list[Any]:
 
 
 def _refer(quote: Quote, is_shared: bool) -> list[Any]:
-    key = quote.id if quote.seq is None or is_shared else quote.seq
+    key = quote.id.replace("-", "") if quote.seq is None or is_shared else quote.seq
     place = [] if quote.start is None else [quote.start, quote.end]
     return [quote.kind.value, key, *place]
 

@@ -22,6 +22,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from episodic.models import Conversation, Episode, Message, Reveal
+from episodic.revealing import Reader
 from indexing.models import SearchUnit
 from jobs.models import Job, LLMCall
 from memoryproject.tenancy.models import Tenant
@@ -380,3 +381,15 @@ def test_what_the_offline_engine_made_of_messages_is_masked_everywhere(
     assert leaks({place: read(auditor, place) for place in places}) == []
     ask_to_see(auditor, talk)
     assert leaks({"list": read(auditor, page(Episode, "changelist"))})
+
+
+def test_a_row_that_is_masked_for_somebody_is_never_stored(past: Agent) -> None:
+    episode = Episode.objects.of(past.tenant).order_by("id")[0]
+    nobody = Reader(User(username="nobody"))
+    (seen,) = nobody.rows(Episode.objects.of(past.tenant).filter(id=episode.id))
+    assert seen.title != episode.title and seen.is_masked
+    with pytest.raises(TypeError):
+        seen.save()
+    evidence = Evidence.objects.of(past.tenant).filter(episode=episode)
+    assert {row.episode.title for row in nobody.rows(evidence)} == {seen.title}
+    assert Episode.objects.of(past.tenant).get(id=episode.id).title == episode.title
