@@ -131,7 +131,7 @@ class Packed:
         for hit in [*(hit for hit in facts if hit.is_pinned), *pinned]:
             self.add_fact(hit, at_most=at_most)
         links = self.request.links
-        sizes = (_measure(message, message.content or "", links) for message in messages)
+        sizes = (_measure(message, links, count=count_quarters) for message in messages)
         is_tight = sum(sizes) > 4 * self.max_tokens
         for message in messages:
             self.add_message(message, is_tight=is_tight)
@@ -155,7 +155,7 @@ class Packed:
         """
         said, links = message.content or "", self.request.links
         content = clean_line(said, links)
-        quarters = _measure(message, clean(said, links), links)
+        quarters = _measure(message, links, count=lambda text: count_quarters(clean(text, links)))
         size = math.ceil(quarters / 4)
         room = self.max_tokens - self.budget.spent
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
@@ -389,10 +389,10 @@ def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
     return room if settings.LLM == "openai" else min(room, OFFLINE_FACT_TOKENS)
 
 
-def _measure(message: MessageRow, content: str, links: str) -> int:
+def _measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> int:
     """Return the quarters of a message's content; what is stored of it has its links defanged."""
     if message.quarters is None or links == PLAIN:
-        return count_quarters(content)
+        return count(message.content or "")
     return message.quarters
 
 
