@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -385,7 +385,7 @@ def test_what_the_offline_engine_made_of_messages_is_masked_everywhere(
 
 def test_a_row_that_is_masked_for_somebody_is_never_stored(past: Agent) -> None:
     episode = Episode.objects.of(past.tenant).order_by("id")[0]
-    nobody = Reader(User(username="nobody"))
+    nobody = Reader(AnonymousUser())
     (seen,) = nobody.rows(Episode.objects.of(past.tenant).filter(id=episode.id))
     assert seen.title != episode.title and seen.is_masked
     with pytest.raises(TypeError):
