@@ -26,17 +26,14 @@ BUDGET_SHARE = 0.5
 SHORTEST_WORD = 3
 
 
-def find_recent(conversation: Conversation, request: RecallRequest) -> Block | None:
+def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int) -> Block | None:
     """Return the messages of the window to show, as a part of an answer: the newest that fit.
 
-    None if none does, if all up to `min_seq` is indexed, or without it.
+    None if none does, or if all up to `min_seq` is indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
     """
-    min_seq = request.min_seq
-    if min_seq is None:
-        return None
     progress = episodic_queries.measure_progress(conversation)
     if min_seq > progress.last_seq:
         raise Problem(

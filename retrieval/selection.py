@@ -74,7 +74,9 @@ def choose(
     is_left_out: bool = False,
 ) -> Chosen:
     """Return what an answer serves of hits, best first; nothing of them where it is left out."""
-    recent = find_recent(conversation, request)
+    recent = None
+    if request.min_seq is not None:
+        recent = find_recent(conversation, request, request.min_seq)
     chosen = Chosen([], [])
     if not is_left_out:
         facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
