@@ -8,7 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from jobs.supervisor import Supervisor
+from memoryproject.ai import embeddings
 from memoryproject.process import logs
+from memoryproject.process.loading import without_collecting
 
 
 class Command(BaseCommand):
@@ -16,4 +18,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         logs.install_hooks()
+        with without_collecting():  # what the workers share, who are forked from here
+            embeddings.preload()
         Supervisor().run()
