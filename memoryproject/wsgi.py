@@ -7,7 +7,6 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from memoryproject.ai import embeddings
 from memoryproject.edge.web_pool import Pool
 from memoryproject.process import logs
 from memoryproject.process.loading import return_large_blocks, without_collecting
@@ -21,12 +20,15 @@ return_large_blocks()
 sys.setswitchinterval(SWITCH_INTERVAL_S)
 with without_collecting():
     application = Pool(get_wsgi_application(), threads=settings.WEB_THREADS)
-    # Else the first call would pay for the import of all views, the tokenizers and the model.
+    # Else the first call would pay for the import of all views, the tokenizers.
     get_resolver().url_patterns  # noqa: B018
     tokens.count_tokens("ready")
-    embeddings.preload()
 logs.install_hooks()
 
-from memoryproject.tenancy import key_usage  # noqa: E402 - its tables need Django, set up above
+# Their tables need Django, set up above.
+from memoryproject.ai import embeddings  # noqa: E402
+from memoryproject.tenancy import key_usage  # noqa: E402
 
+with without_collecting():  # the processes that are forked from here share it
+    embeddings.preload()
 key_usage.keep_writing()
