@@ -9,7 +9,11 @@ from django.urls import get_resolver
 
 from memoryproject.edge.web_pool import Pool
 from memoryproject.process import logs
-from memoryproject.process.loading import return_large_blocks, without_collecting
+from memoryproject.process.loading import (
+    load_shared_models,
+    return_large_blocks,
+    without_collecting,
+)
 from memoryproject.text import tokens
 
 SWITCH_INTERVAL_S = 0.001
@@ -20,15 +24,12 @@ return_large_blocks()
 sys.setswitchinterval(SWITCH_INTERVAL_S)
 with without_collecting():
     application = Pool(get_wsgi_application(), threads=settings.WEB_THREADS)
-    # Else the first call would pay for the import of all views, the tokenizers.
+    # Else the first call would pay for the import of all views and for the tokenizers.
     get_resolver().url_patterns  # noqa: B018
     tokens.count_tokens("ready")
+load_shared_models()
 logs.install_hooks()
 
-# Their tables need Django, set up above.
-from memoryproject.ai import embeddings  # noqa: E402
-from memoryproject.tenancy import key_usage  # noqa: E402
+from memoryproject.tenancy import key_usage  # noqa: E402 - its tables need Django, set up above
 
-with without_collecting():  # the processes that are forked from here share it
-    embeddings.preload()
 key_usage.keep_writing()

@@ -62,9 +62,7 @@ def test_minilm_and_a_plain_postgresql_need_neither(url: str, without: dict[str,
 
 
 @pytest.mark.gate
-def test_an_endpoint_and_a_plain_postgresql_need_neither(
-    url: str, without: dict[str, str]
-) -> None:
+def test_an_endpoint_and_a_plain_postgresql_need_neither(url: str, without: dict[str, str]) -> None:
     with run_model_server() as model:
         model.always("embed", embed)
         chosen = {"MEMORY_EMBEDDINGS": "openai", "MEMORY_EMBEDDING_DIM": str(DIM)}

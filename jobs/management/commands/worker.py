@@ -8,9 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from jobs.supervisor import Supervisor
-from memoryproject.ai import embeddings
 from memoryproject.process import logs
-from memoryproject.process.loading import without_collecting
+from memoryproject.process.loading import load_shared_models
 
 
 class Command(BaseCommand):
@@ -18,6 +17,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         logs.install_hooks()
-        with without_collecting():  # what the workers share, who are forked from here
-            embeddings.preload()
+        load_shared_models()
         Supervisor().run()
