@@ -34,7 +34,7 @@ def _identifier() -> LanguageIdentifier:
         _map(loaded.nb_ptc),
         loaded.nb_pc,
         loaded.nb_classes,
-        memoryview(_map(loaded.tk_nextmove)),
+        _map(loaded.tk_nextmove).data,
         loaded.tk_output,
         norm_probs=True,
         tk_row=loaded.tk_row,
