@@ -2,6 +2,8 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from memoryproject.process.loading import shared_models
+
 
 class IndexingConfig(AppConfig):
     name = "indexing"
@@ -10,3 +12,4 @@ class IndexingConfig(AppConfig):
     def ready(self) -> None:
         """Register the checks; importing them is all it takes."""
         import_module("indexing.checks")
+        shared_models.append(import_module("indexing.detection").preload)

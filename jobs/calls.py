@@ -21,9 +21,9 @@ from jobs.claims import Claim
 from jobs.models import LLMCall
 from memoryproject.ai import breaker, llm
 from memoryproject.ai.answers import Completion
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
-from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.ai.prompts import build_prompt
 from memoryproject.process.crash_points import Point, pass_point
 

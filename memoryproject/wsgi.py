@@ -9,7 +9,11 @@ from django.urls import get_resolver
 
 from memoryproject.edge.web_pool import Pool
 from memoryproject.process import logs
-from memoryproject.process.loading import return_large_blocks, without_collecting
+from memoryproject.process.loading import (
+    load_shared_models,
+    return_large_blocks,
+    without_collecting,
+)
 from memoryproject.text import tokens
 
 SWITCH_INTERVAL_S = 0.001
@@ -23,6 +27,7 @@ with without_collecting():
     # Else the first call would pay for the import of all views and for the tokenizers.
     get_resolver().url_patterns  # noqa: B018
     tokens.count_tokens("ready")
+load_shared_models()
 logs.install_hooks()
 
 from memoryproject.tenancy import key_usage  # noqa: E402 - its tables need Django, set up above

@@ -10,7 +10,7 @@ from episodic.engines import Judgement, Line, Rating, Reviewer, ServedEpisode, V
 from episodic.llm.replies import ReviewReply
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai import prompts
-from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.counting import count_prompt_tokens
 
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "review.md"

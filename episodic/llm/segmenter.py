@@ -13,8 +13,8 @@ from episodic.text_sizes import clip_words, count_words
 from episodic.window import FEWEST_TO_SPLIT, SILENCE_CUTS, silences
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai import prompts
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.text.cleaning import drop_unseen
 
 ENGINE = "llm"

@@ -1,7 +1,10 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.conf import settings
 
 from memoryproject.ai.counting import get_counter
+from memoryproject.process.loading import shared_models
 from memoryproject.text import tokens
 
 
@@ -12,3 +15,4 @@ class AIConfig(AppConfig):
 
     def ready(self) -> None:
         tokens.use(get_counter(settings.TOKEN_COUNTER))
+        shared_models.append(import_module("memoryproject.ai.embeddings").preload)

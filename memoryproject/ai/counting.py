@@ -1,7 +1,7 @@
 """Counters of tokens: by a rule, by tokenizers, by the largest of all.
 
-No network: multilingual-e5's tokenizer comes with the embedded model, whichever model embeds;
-the vocabularies of OpenAI's models come with toktok.
+No network: multilingual-e5's tokenizer comes with the embedded model, and is read where that
+embeds or a counter is named that needs it; the vocabularies of OpenAI's models come with toktok.
 """
 
 import math
@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
-from memoryproject.ai.local_model import load_local_model
+from memoryproject.ai.local_model import is_in_use, load_local_model
 from memoryproject.ai.vocabularies import ENCODINGS, count_exactly
 from memoryproject.text import tokens
 from memoryproject.text.tokens import CHARS4
@@ -51,8 +51,25 @@ def count_larger_quarters(text: str) -> int:
 
 
 def count_max_quarters(text: str) -> int:
-    """Return the largest of all counts; never less than cl100k or o200k would say."""
-    return max(count_larger_quarters(text), *(_count_bpe(text, name) for name in ENCODINGS))
+    """Return the largest of all counts; never less than cl100k or o200k would say.
+
+    Where another model embeds, e5's tokenizer is left out: it need not be installed.
+    """
+    count = count_larger_quarters if is_in_use() else CHARS4.quarters
+    return max(count(text), *(_count_bpe(text, name) for name in ENCODINGS))
+
+
+def count_prompt_tokens(text: str) -> int:
+    """Return how much of a language model's context a text takes, on the high side.
+
+    The greater of what tokenizers and the character rule say: the one knows code, numbers and
+    emoji, the other is closer for scripts that smaller vocabularies spell out.
+    """
+    if is_in_use():
+        count = int(load_local_model().token_count(text))
+    else:
+        count = max(count_exactly(text, name) for name in ENCODINGS)
+    return max(count, CHARS4.count(text))
 
 
 def _count_bpe(text: str, encoding: str) -> int:

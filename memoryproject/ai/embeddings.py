@@ -178,14 +178,22 @@ def get_embedder() -> Embedder:
 def get_embedders() -> tuple[Embedder, ...]:
     """Return this process's embedder and, while the model changes, the one of before.
 
-    The embedded models load with their first text, which must come after any fork: their
-    threads do not survive one.
+    The embedded models start no threads: who forks loads them first (`preload`).
     """
     own = _make(settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM)
     if settings.OLD_EMBEDDINGS == "none":
         return (own,)
     old = _make(settings.OLD_EMBEDDINGS, settings.OLD_EMBEDDING_MODEL, settings.OLD_EMBEDDING_DIM)
     return (own,) if old.name == own.name else (own, old)
+
+
+def preload() -> None:
+    """Load the embedded models that are in use, so that processes forked from here share them."""
+    if {"local", "minilm"}.isdisjoint({settings.EMBEDDINGS, settings.OLD_EMBEDDINGS}):
+        return
+    for embedder in get_embedders():
+        if not isinstance(embedder, OpenAIEmbedder):
+            embedder.embed_query("ready")
 
 
 def _make(kind: str, model: str, dim: int) -> Embedder:

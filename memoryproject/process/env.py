@@ -162,12 +162,13 @@ def read_grants(name: str) -> list[tuple[str, Grant]]:
     return grants
 
 
-def require_packages(chosen: str, *packages: str, extra: str) -> None:
-    """Fail now, and not at the first request, where an optional extra is not installed."""
+def require_packages(chosen: str, *packages: str, extra: str = "") -> None:
+    """Fail now, and not at the first request, where what was chosen is not installed."""
+    lock = f"requirements-{extra}.lock" if extra else "requirements.lock"
     if any(find_spec(package) is None for package in packages):
         raise SettingError(
             f"{chosen} needs packages that are not installed: start with make run, or install"
-            f" requirements-{extra}.lock into .venv."
+            f" {lock} into .venv."
         )
 
 

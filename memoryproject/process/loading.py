@@ -2,13 +2,15 @@
 
 import ctypes
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 M_MMAP_THRESHOLD = -3
 """A parameter of glibc's `mallopt`, by its number in malloc.h."""
 LARGE_BLOCK_BYTES = 64 * 1024
 """The size of the largest content. By itself glibc begins with 128 KiB, and goes up."""
+shared_models: list[Callable[[], object]] = []
+"""Each loads a model that is in use; apps add to it when they are ready."""
 
 
 @contextmanager
@@ -27,6 +29,14 @@ def without_collecting() -> Iterator[None]:
         gc.enable()
         with suppress(AttributeError, OSError):
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def load_shared_models() -> None:
+    """Load what processes that are forked from this one are to share; they never write to it."""
+    return_large_blocks()
+    with without_collecting():
+        for load in shared_models:
+            load()
 
 
 def return_large_blocks() -> None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TypedDict
 
-from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.prompts import fill, put_on_one_line, show_line, split_line
 from semantic.engines import EpisodeText, KnownFact
 

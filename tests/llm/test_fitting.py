@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from episodic.models import Episode, Message
 from jobs.models import LLMCall
-from memoryproject.ai.local_model import count_prompt_tokens
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.prompts import CUT, fill
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 
 from jobs.supervisor import Supervisor
 from memoryproject.process import logs
+from memoryproject.process.loading import load_shared_models
 
 
 class Command(BaseCommand):
@@ -16,4 +17,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         logs.install_hooks()
+        load_shared_models()
         Supervisor().run()

@@ -25,7 +25,7 @@ from memoryproject import embedded
 from memoryproject.ai.reachability import find_problem
 from memoryproject.process import logs, web
 from memoryproject.process.forks import fork, kill
-from memoryproject.process.loading import without_collecting
+from memoryproject.process.loading import load_shared_models, without_collecting
 from memoryproject.text import tokens
 from operations.management.commands import login, seed_demo
 
@@ -52,6 +52,7 @@ class Command(BaseCommand):
         with without_collecting():  # what web and workers share, who are forked from here
             get_resolver().url_patterns  # noqa: B018
             tokens.count_tokens("ready")
+        load_shared_models()
         finish(migration)
         self._serve(host, port)
 
