@@ -22,7 +22,7 @@ from django.urls import get_resolver
 
 from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
-from memoryproject.ai.reachability import find_problem
+from memoryproject.ai.reachability import find_local_servers, find_problem
 from memoryproject.process import logs, web
 from memoryproject.process.forks import fork, kill
 from memoryproject.process.loading import without_collecting
@@ -87,6 +87,9 @@ class Command(BaseCommand):
                 subprocess.run(command, env=os.environ | WITHOUT_MODEL, check=True)
             if problem := find_problem():
                 self._say(problem)
+            if "MEMORY_LLM" not in os.environ and (found := find_local_servers()):
+                words = " or ".join(f"MEMORY_LLM={word}" for word in found)
+                self._say(f"A server of language models runs on this machine: {words} uses it.")
             self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
             self._show_login()
             logs.install_hooks()
