@@ -13,7 +13,7 @@ import pytest
 from pytest_django import Settings
 
 from memoryproject.ai import providers, transport
-from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.transport import AddressRefused, JudgingBackend, JudgingTransport
 from memoryproject.process import env
 from memoryproject.process.addresses import is_refused
@@ -128,16 +128,19 @@ def test_other_addresses_are_not_refused(text: str) -> None:
 
 
 @contextmanager
-def asking(server: ModelServer, settings: Settings) -> Iterator[httpx2.Client]:
+def asking(server: ModelServer, settings: Settings) -> Iterator[None]:
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.url, KEY
-    settings.MODEL_TIMEOUT_S = 3
-    with providers.make_client() as client:
-        yield client
+    yield
+    providers.forget()
 
 
-def assert_unavailable(client: httpx2.Client, *, timeout_s: float = 3.0) -> None:
-    with pytest.raises(ModelUnavailable):
-        providers.post(client, "chat/completions", CHAT, timeout_s=timeout_s, at_most=10_000)
+def assert_unavailable(*, timeout_s: float = 3.0) -> None:
+    with pytest.raises((ModelUnavailable, ModelMisbehaved)):
+        providers.ask(
+            providers.find_chat_endpoint(),
+            lambda client, timeout: client.chat.completions.create(**CHAT, timeout=timeout),
+            timeout_s=timeout_s,
+        )
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -147,8 +150,8 @@ def test_a_redirect_is_not_followed_and_takes_the_key_nowhere(
     with run_model_server() as elsewhere, run_model_server() as server:
         moved = Reply(status=status, headers={"Location": f"{elsewhere.url}/chat/completions"})
         server.always("plain", moved)
-        with asking(server, settings) as client:
-            assert_unavailable(client)
+        with asking(server, settings):
+            assert_unavailable()
         assert server.asked and not elsewhere.asked
 
 
@@ -177,10 +180,10 @@ def test_an_error_that_does_not_end_is_cut_off(settings: Settings) -> None:
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     settings.OPENAI_BASE_URL = f"http://127.0.0.1:{server.server_port}/v1"
     try:
-        with providers.make_client() as client:
-            assert_unavailable(client)
+        assert_unavailable()
         assert server.hung_up.wait(60), "we have hung up"  # type: ignore[attr-defined]
     finally:
+        providers.forget()
         server.shutdown()
         server.server_close()
 
@@ -188,8 +191,8 @@ def test_an_error_that_does_not_end_is_cut_off(settings: Settings) -> None:
 def test_an_error_that_drips_is_cut_off(settings: Settings) -> None:
     with run_model_server() as server:
         server.always("plain", Reply(body=b"x" * 1000, status=500, drip_s=0.1))
-        with asking(server, settings) as client:
-            assert_unavailable(client, timeout_s=0.5)
+        with asking(server, settings):
+            assert_unavailable(timeout_s=0.5)
 
 
 @pytest.mark.parametrize(
