@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.queries import Progress
-from indexing.model_change import answering
+from indexing.model_change import answering, find_gap
 from indexing.models import MemoryKind
 from memoryproject.ai import embeddings
 from memoryproject.edge import replicas
@@ -124,6 +124,7 @@ def _draft(
     if place is None and request.scope != CONVERSATION:  # a new one has what others share
         place = Conversation(tenant=tenant, external_id=request.conversation_id)
     vector, degraded = in_conversation.embed_or_none(request.query) if place else (None, "")
+    degraded = degraded or (find_gap(tenant) if place else "")
     embedded = time.perf_counter()
     model = "" if vector is None else embeddings.get_embedder().name
     known = find_known(conversation, request)
