@@ -50,10 +50,9 @@ class HealthReady(APIView):
         if standstill := backlog.explain_standstill():
             raise _unready("jobs", standstill)
         away = list(find_models_away())
-        models = {
-            "models_away": [row.model for row in away],
-            "faults": [f"{row.model}: {row.fault}" for row in away if row.fault],
-        }
+        models = {"models_away": [row.model for row in away]}
+        if faults := [f"{row.model}: {row.fault}" for row in away if row.fault]:
+            models["faults"] = faults
         return Response({"status": "ok", **backlog.measure_backlog(), **models})
 
 

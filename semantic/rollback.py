@@ -30,6 +30,7 @@ from semantic import queries, reverts
 from semantic.curation import Act, check_reason
 from semantic.models import Change, Changeset, Evidence, Fact
 
+NONE = Q(id__in=())
 CONVERSATIONS_AT_ONCE = 10
 """Conversations that are done while somebody waits, and that a preview looks at."""
 LISTED_AT_ONCE = 200
@@ -191,7 +192,7 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
 
 
 def find_tainted(
-    conversation: Conversation, episodes: Sequence[Episode], *, also: Q = Q(id__in=())
+    conversation: Conversation, episodes: Sequence[Episode], *, also: Q = NONE
 ) -> list[Changeset]:
     """Return the runs in effect that read one of the episodes, and those that built on them.
 

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from memoryproject.ai import breaker, context, embeddings, llm
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorFault
+from memoryproject.ai.remote_embedder import OpenAIEmbedder
 
 LOOK_S = 0.2
 """For each port at which a server of language models may listen on this machine."""
@@ -26,7 +27,7 @@ def find_problem(*, patience_s: float = 10.0) -> str:
         name = breaker.find_chat_model()
         problems += [f"The language model {name.model} at {name.provider}: {why}."] if why else []
     embedder = embeddings.get_embedder()
-    if isinstance(embedder, embeddings.OpenAIEmbedder):
+    if isinstance(embedder, OpenAIEmbedder):
         why = _ask(lambda: embedder.embed_query("ready"))
         where = settings.EMBEDDING_BASE_URL
         problems += [f"The embedding model {embedder.model} at {where}: {why}."] if why else []

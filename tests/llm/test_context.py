@@ -24,7 +24,7 @@ from tests.dialects import openai_error
 from tests.llm.answers import change, changes, segment, segments, shown_lines
 from tests.llm.conftest import post
 from tests.model_server import Asked, ModelServer, Reply, says
-from tests.talk import MORNING, messages
+from tests.talk import MORNING, MOVING, messages
 
 pytestmark = pytest.mark.django_db
 
@@ -132,9 +132,9 @@ def test_a_question_that_is_too_long_is_put_in_parts_not_answered_offline(
     model: ModelServer, ana: Agent, long_talk: uuid.UUID
 ) -> None:
     def gate(asked: Asked) -> Reply | None:
-        if count(asked) + asked.body.get("max_tokens", 0) <= 6_000:
+        if count(asked) + asked.body.get("max_tokens", 0) <= 4_000:
             return None
-        text = "This model's maximum context length is 6000 tokens."
+        text = "This model's maximum context length is 4000 tokens."
         return openai_error(text, param="messages", code="context_length_exceeded")
 
     model.refuse(gate)
@@ -142,7 +142,7 @@ def test_a_question_that_is_too_long_is_put_in_parts_not_answered_offline(
     model.always("consolidate", remember)
     ana.flush(long_talk)
     assert Fact.objects.of(ana.tenant).count() == 18
-    assert find_limits().context_tokens == 6_000
+    assert find_limits().context_tokens == 4_000
 
 
 def test_a_context_in_which_no_question_fits_is_for_an_operator(model: ModelServer) -> None:
@@ -188,9 +188,9 @@ def test_a_model_that_is_not_loaded_yet_is_loaded_to_learn_its_context(
 def test_what_fits_is_not_asked_in_parts(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    model.always("segment", says(segments(segment(3))))
+    model.always("segment", says(segments(segment(7))))
     model.always("consolidate", says(changes(), usage=bill(1_900)))
     model.always("plain", says("", usage=bill(900)))
-    post(ana, conversation, messages(MORNING))
+    post(ana, conversation, messages(MOVING, MORNING))
     ana.flush(conversation)
     assert not LLMCall.objects.of(ana.tenant).filter(prompt_cut=True).exists()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import http.server
+import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 
 import httpcore2
 import httpx2
@@ -216,3 +219,66 @@ def test_a_proxy_of_the_environment_is_used(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert transport.find_proxy("https://models.example.com/v1") == proxy
+
+
+def drip(listening: socket.socket, *, first: bytes) -> None:
+    """Answer each question with some bytes, and then with one more each tenth of a second."""
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            with suppress(OSError), connection:
+                connection.recv(5_000)
+                connection.sendall(first)
+                while True:
+                    connection.sendall(b"a")
+                    time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"],
+    ids=["headers", "body"],
+)
+def test_an_answer_that_drips_is_cut_off(first: bytes, settings: Settings) -> None:
+    """The usual timeout begins anew with each byte."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(
+            target=drip, args=(listening,), kwargs={"first": first}, daemon=True
+        ).start()
+        settings.OPENAI_BASE_URL = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        started = time.monotonic()
+        with pytest.raises(ModelUnavailable) as away:
+            providers.ask(
+                providers.find_chat_endpoint(),
+                lambda client, timeout: client.chat.completions.create(**CHAT, timeout=timeout),
+                timeout_s=1.0,
+            )
+        assert away.value.timed_out and time.monotonic() - started < 30
+        providers.forget()
+
+
+def test_an_answer_of_a_gigabyte_is_cut_off(settings: Settings) -> None:
+    sent = 0
+
+    def pour(listening: socket.socket) -> None:
+        nonlocal sent
+        connection, _ = listening.accept()
+        with suppress(OSError), connection:
+            connection.recv(5_000)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            while sent < 10**9:
+                sent += connection.send(b" " * 65_536)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        pouring = threading.Thread(target=pour, args=(listening,), daemon=True)
+        pouring.start()
+        settings.OPENAI_BASE_URL = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        with pytest.raises(ModelMisbehaved, match="too long"):
+            providers.ask(
+                providers.find_chat_endpoint(),
+                lambda client, timeout: client.chat.completions.create(**CHAT, timeout=timeout),
+                timeout_s=60.0,
+            )
+        providers.forget()
+        pouring.join(30)
+    assert sent < 10 * providers.BYTES_AT_MOST
