@@ -242,9 +242,7 @@ def drip(listening: socket.socket, *, first: bytes) -> None:
 def test_an_answer_that_drips_is_cut_off(first: bytes, settings: Settings) -> None:
     """The usual timeout begins anew with each byte."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(
-            target=drip, args=(listening,), kwargs={"first": first}, daemon=True
-        ).start()
+        threading.Thread(target=partial(drip, listening, first=first), daemon=True).start()
         settings.OPENAI_BASE_URL = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
         started = time.monotonic()
         with pytest.raises(ModelUnavailable) as away:
