@@ -15,8 +15,9 @@ from indexing import queries as index
 from indexing.models import Memory, MemoryKind, UnitKind
 from indexing.services import Entry, add_entries
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import Embedder, OpenAIEmbedder
+from memoryproject.ai.embeddings import Embedder
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.remote_embedder import OpenAIEmbedder
 from memoryproject.tenancy.models import Tenant
 
 NEIGHBOURS = 2

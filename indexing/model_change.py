@@ -9,6 +9,7 @@ import uuid
 from collections import OrderedDict
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 
 from indexing import approximate
@@ -22,6 +23,10 @@ from memoryproject.tenancy.models import Tenant
 
 EVERYTHING = "everything"
 """In the input of a job that makes vectors: all that the tenant lacks, in every conversation."""
+COMPLETE = "vectors_by"
+"""In a tenant's settings: the model that has a vector of all that the tenant has."""
+PAUSED = "vectors_paused"
+"""In a tenant's settings: somebody has paused the making of its vectors."""
 LOOK_EVERY_S = 10.0
 """At what has not moved yet. The old model answers meanwhile, which is right as well."""
 SCOPES_AT_MOST = 10_000
@@ -63,6 +68,58 @@ def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, n
     return not rows.filter(~Exists(made), model=old, **where).exists()
 
 
+def find_gap(tenant: Tenant) -> str:
+    """Return what an answer says where it lacks memories of before the model was changed.
+
+    A chore notes which model has all vectors of a tenant; the note costs an answer no statement.
+    """
+    names = [embedder.name for embedder in embeddings.get_embedders()]
+    return "old_vectors" if tenant.settings.get(COMPLETE, names[0]) not in names else ""
+
+
+def notice_changes(*, at_most: int) -> None:
+    """Note which tenants have all vectors of the model, and start to make what others lack.
+
+    Only a model of one's own is set to work unasked: a provider's costs money.
+    """
+    new, *before = embeddings.get_embedders()
+    if before:
+        return  # an operator is changing the model
+    others = Tenant.objects.exclude(settings__contains={COMPLETE: new.name})
+    for tenant in others.order_by("id")[:at_most]:
+        # The latest are made first: where the oldest has one, all have.
+        oldest = SearchVector.objects.of(tenant).order_by("id").first()
+        made = SearchVector.objects.of(tenant).filter(model=new.name)
+        if oldest is None or made.filter(unit=oldest.unit_id).exists():
+            tenant.change_setting(COMPLETE, new.name)
+            continue
+        if COMPLETE not in tenant.settings:
+            tenant.change_setting(COMPLETE, oldest.model)
+        is_paused = tenant.settings.get(PAUSED, False)
+        if is_own_model() and not is_paused and not find_move(tenant).exists():
+            start_move(tenant)
+
+
+def is_own_model() -> bool:
+    """Return whether vectors cost nothing: made in this process, or in one's own network."""
+    url: str = settings.EMBEDDING_BASE_URL
+    return settings.EMBEDDINGS != "openai" or url.startswith("http://")
+
+
+def explain_changes() -> str:
+    """Return in words for an operator that the model has changed; nothing where it has not."""
+    new = embeddings.get_embedders()[0].name
+    tenants = Tenant.objects.filter(settings__has_key=COMPLETE)
+    changed = sum(bool(find_gap(tenant)) for tenant in tenants)
+    if not changed:
+        return ""
+    rest = "it begins by itself" if is_own_model() else "manage.py make_vectors starts it"
+    return (
+        f"The embedding model is {new} now. Older memories of {changed} tenants are found by"
+        f" keyword until their vectors are made: {rest}."
+    )
+
+
 def find_move(tenant: Tenant) -> QuerySet[Job]:
     """Return the open job that makes all vectors of a tenant, if there is one."""
     return Job.objects.of(tenant).filter(
@@ -75,11 +132,14 @@ def find_move(tenant: Tenant) -> QuerySet[Job]:
 
 def start_move(tenant: Tenant) -> None:
     """Have every vector made that one of the models lacks; where that was paused, go on."""
+    if PAUSED in tenant.settings:
+        tenant.change_setting(PAUSED)
     enqueue(tenant=tenant, kind=Kind.EMBED, scope=tenant.id, input={EVERYTHING: True})
 
 
 def pause_move(tenant: Tenant) -> None:
     """Let the job end with the slice that it is at; what new memories lack is made as ever."""
+    tenant.change_setting(PAUSED, True)
     ids = list(find_move(tenant).values_list("id", flat=True))
     execute(UNFLAG, [EVERYTHING, tenant.id, ids])
 

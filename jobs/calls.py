@@ -6,6 +6,7 @@ gets the same answer when it runs anew.
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,13 +20,22 @@ from django.db.models.functions import Now
 from jobs import claims, spending
 from jobs.claims import Claim
 from jobs.models import LLMCall
-from memoryproject.ai import breaker, llm
+from memoryproject.ai import breaker, context, llm
 from memoryproject.ai.answers import Completion
 from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.dialects import Prompt
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, RequestRefused
+from memoryproject.ai.errors import (
+    AnswerCut,
+    ModelMisbehaved,
+    ModelUnavailable,
+    OnlyThoughts,
+    PromptTooLong,
+    RequestRefused,
+)
 from memoryproject.ai.prompts import build_prompt
 from memoryproject.process.crash_points import Point, pass_point
+
+logger = logging.getLogger("memory.jobs")
 
 Reply = TypeVar("Reply", bound=pydantic.BaseModel)
 Checked = TypeVar("Checked")
@@ -40,6 +50,12 @@ MARGIN_S = 15
 LET_GO = "let go "
 """Begins what stands in place of a question's hash where its answer must not be known."""
 REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."
+
+
+class PromptCut(PromptTooLong):
+    """The server read a part of the question, and answered that."""
+
+    may_have_cost = True
 
 
 class OutOfTime(Exception):
@@ -89,6 +105,11 @@ class Asker:
         except ModelUnavailable as error:
             error.lines = prompt.lines
             raise
+        except PromptTooLong as error:
+            # The next run puts smaller questions; an operator hears where none is small enough.
+            asked = count_prompt_tokens(prompt.system + prompt.user)
+            context.shrink(to=error.limit, asked=asked + context.find_answer_tokens())
+            raise OutOfTime from None
         self._forgive()
         return answer
 
@@ -106,27 +127,27 @@ class Asker:
             request_sha256=digest,
             purpose=prompt.purpose,
             prompt_version=prompt.version,
-            model=settings.CHAT_MODEL,
             ok=False,
             input_tokens=sent,
             estimated=True,
             left_out=prompt.left_out,
-            cost=spending.find_cost(settings.CHAT_MODEL, sent, settings.CHAT_ANSWER_TOKENS),
         )
-        with breaker.guard(settings.CHAT_MODEL, scope=self._claim.scope):
+        with breaker.guard(breaker.find_chat_model(), scope=self._claim.scope):
+            call.model = context.find_model()
+            call.cost = spending.find_cost(call.model, sent, context.find_answer_tokens())
             spending.open_call(call)
             return _put(call, prompt, reply, self._claim)
 
 
 def find_asker(claim: Claim) -> Asker | None:
     """Return how a job asks a language model; None where there is none."""
-    return Asker(claim) if settings.LLM == "openai" else None
+    return Asker(claim) if settings.LLM != "offline" else None
 
 
 def _is_hopeless(failures: int) -> bool:
     if failures < FAILURES_WAITED_FOR:
         return False
-    return failures >= FAILURES_AT_ALL or breaker.is_closed(settings.CHAT_MODEL)
+    return failures >= FAILURES_AT_ALL or breaker.is_closed(breaker.find_chat_model())
 
 
 def ask_mended(
@@ -163,7 +184,7 @@ def ask_mended(
 def _digest(prompt: Prompt, reply: type[pydantic.BaseModel]) -> str:
     request = [
         settings.OPENAI_BASE_URL,
-        settings.CHAT_MODEL,
+        settings.CHAT_MODEL or settings.LLM,
         prompt.purpose,
         prompt.version,
         prompt.system,
@@ -180,12 +201,16 @@ def _put(call: LLMCall, prompt: Prompt, reply: type[Reply], claim: Claim) -> Rep
     try:
         completion = llm.complete(prompt=prompt, schema=reply)
         _count(call, completion)
+        if completion.read_at_most is not None:
+            raise PromptCut("The server read a part.", limit=completion.read_at_most)
         answer = _read(completion, reply)
         # What the form does not ask for is not kept: nobody knows what it is.
         call.ok, call.response = True, answer.model_dump(mode="json")
         return answer
     except (ModelUnavailable, ModelMisbehaved) as error:
         call.error_class = type(error).__name__
+        if isinstance(error, ModelMisbehaved) and not isinstance(error, PromptTooLong):
+            logger.warning("an answer to %s was of no use: %s", call.purpose, call.error_class)
         if not error.may_have_cost:
             call.input_tokens, call.estimated = 0, False
         raise
@@ -207,18 +232,20 @@ def _count(call: LLMCall, completion: Completion) -> None:
         call.input_tokens if sent is None else sent,
         count_prompt_tokens(completion.text) if written is None else written,
     )
-    most = (call.input_tokens, settings.CHAT_ANSWER_TOKENS)
+    most = (call.input_tokens, context.find_answer_tokens())
     call.input_tokens, call.output_tokens = map(min, tokens, most)
     call.estimated = (call.input_tokens, call.output_tokens) != (sent, written)
-    call.prompt_cut = completion.prompt_cut
+    call.prompt_cut = completion.read_at_most is not None
 
 
 def _read(completion: Completion, reply: type[Reply]) -> Reply:
     try:
         return _validate(llm.parse_object(completion.text), reply)
     except ModelMisbehaved:
+        if completion.cut and not completion.text:
+            raise OnlyThoughts("All of it was thoughts.") from None
         if completion.cut:
-            raise ModelMisbehaved("It was cut off before its end: keep it shorter.") from None
+            raise AnswerCut("It was cut off before its end: keep it shorter.") from None
         raise
 
 

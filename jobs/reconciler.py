@@ -18,7 +18,7 @@ from jobs.enqueue import wake
 from jobs.flows import chores
 from jobs.models import WAITS_UNTIL, Job, State
 from memoryproject.ai.breaker import FREE, BreakerOpen, find_models_away
-from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.ai.errors import ModelUnavailable, OperatorFault
 from memoryproject.ai.models import Breaker
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.walls import across_tenants
@@ -28,7 +28,7 @@ SOON = timedelta(seconds=10)
 CALLED_WITHIN = timedelta(seconds=30)
 """Over which work goes on after an outage at most, rather than all at once."""
 CALL_EVERY = timedelta(seconds=0.2)
-WAITS_FOR_MODEL = (BreakerOpen.__name__, ModelUnavailable.__name__)
+WAITS_FOR_MODEL = (BreakerOpen.__name__, ModelUnavailable.__name__, OperatorFault.__name__)
 LOCK = 0x6D656D6F7279
 """Advisory lock of the one reconciler at work."""
 
@@ -61,7 +61,7 @@ def _call_back() -> None:
     breakers = find_models_away()
     if not breakers.exists():
         ended = Breaker.objects.aggregate(last=Max("closed_at"))["last"]
-        called = Q(error_class=BreakerOpen.__name__)
+        called = Q(error_class__in=[BreakerOpen.__name__, OperatorFault.__name__])
         if ended is not None:
             called |= Q(error_class=ModelUnavailable.__name__, started_at__lt=ended)
         for state, until in WAITS_UNTIL.items():

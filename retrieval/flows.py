@@ -4,6 +4,7 @@ import episodic.flows
 import semantic.flows
 from episodic.choice import make_reviewer
 from events.outbox import receipt_finders
+from indexing import model_change
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.flows import Flow, chores, register_flow
@@ -26,6 +27,7 @@ def register() -> None:
     register_flow(Kind.TEST, Flow(run=memory_tests.run_claimed, asks_model=False))
     register_flow(Kind.MIRROR, Flow(run=mirror.mirror_changed, asks_model=False))
     chores.append(contexts.delete_expired)
+    chores.append(model_change.notice_changes)
 
 
 def review(claim: Claim) -> None:

@@ -386,7 +386,7 @@ def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
     if wants_facts:
         return int(max_tokens * CATEGORY_SHARE)
     room = int(max_tokens * FACT_SHARE)
-    return room if settings.LLM == "openai" else min(room, OFFLINE_FACT_TOKENS)
+    return room if settings.LLM != "offline" else min(room, OFFLINE_FACT_TOKENS)
 
 
 def _measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> int:

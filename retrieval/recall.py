@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from episodic.queries import Progress
-from indexing.model_change import choose_embedder
+from indexing.model_change import choose_embedder, find_gap
 from indexing.models import MemoryKind
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process import metrics, traces
@@ -136,6 +136,7 @@ def _draft(
     vector, degraded = None, ""
     if place:
         vector, degraded = in_conversation.embed_or_none(request.query, embedder)
+        degraded = degraded or find_gap(tenant)
     embedded = time.perf_counter()
     model = "" if vector is None else embedder.name
     known = find_known(conversation, request)

@@ -30,6 +30,7 @@ from semantic import queries, reverts
 from semantic.curation import Act, check_reason
 from semantic.models import Change, Changeset, Evidence, Fact
 
+NONE = Q(id__in=())
 CONVERSATIONS_AT_ONCE = 10
 """Conversations that are done while somebody waits, and that a preview looks at."""
 LISTED_AT_ONCE = 200
@@ -176,12 +177,12 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     if not message_ids:
         return Counter()
     act = Act(withholding.tenant, withholding.actor, withholding.reason)
-    runs = _find_tainted(conversation, episodes)
+    runs = find_tainted(conversation, episodes)
     counts = Counter(dict.fromkeys(FIGURES, 0))
     for run in sorted(runs, key=lambda run: run.id, reverse=True):
-        counts.update(_revert(run, act))
+        counts.update(revert_run(run, act))
     episode_ids = [episode.id for episode in episodes]
-    other_ids = _episodes_of(conversation, runs, but=episode_ids)
+    other_ids = episodes_of(conversation, runs, but=episode_ids)
     returned = episodic.withhold(conversation, message_ids, episode_ids, withholding=withholding)
     redrawn = episodic.draw_anew(tenant=act.tenant, episode_ids=other_ids)
     episodic.settle(conversation)
@@ -190,9 +191,12 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
     return counts
 
 
-def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> list[Changeset]:
+def find_tainted(
+    conversation: Conversation, episodes: Sequence[Episode], *, also: Q = NONE
+) -> list[Changeset]:
     """Return the runs in effect that read one of the episodes, and those that built on them.
 
+    `also` is a condition of further runs to begin with.
     A run and the episodes that it has read bear the same time. One that was drawn anew bears
     that of its last run; what earlier ones drew from it is told by evidence.
     """
@@ -200,7 +204,7 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
     runs = Changeset.objects.within(conversation).filter(kind=Changeset.Kind.CONSOLIDATION)
     evidence = Evidence.objects.of(conversation.tenant).filter(episode__in=list(episodes))
     has_read = Q(started_at__in=times) | Q(id__in=evidence.values("changeset"))
-    queue = list(runs.filter(has_read).order_by("id"))
+    queue = list(runs.filter(has_read | also).order_by("id"))
     tainted: dict[uuid.UUID, Changeset] = {}
     while queue:
         run = queue.pop()
@@ -220,7 +224,7 @@ def _find_tainted(conversation: Conversation, episodes: Sequence[Episode]) -> li
     return list(tainted.values())
 
 
-def _revert(run: Changeset, act: Act) -> Counts:
+def revert_run(run: Changeset, act: Act) -> Counts:
     plan = reverts.plan_revert(tenant=act.tenant, changeset_id=run.id)
     if plan.erased and not plan.steps:
         return Counter()  # there is nothing of it left to undo
@@ -235,7 +239,7 @@ def _revert(run: Changeset, act: Act) -> Counts:
     )
 
 
-def _episodes_of(
+def episodes_of(
     conversation: Conversation, runs: Sequence[Changeset], *, but: Sequence[uuid.UUID]
 ) -> list[uuid.UUID]:
     """Return the episodes that these runs have read, `but` some."""

@@ -30,6 +30,8 @@ class Asked:
     purpose: str
     body: dict[str, Any]
     authorization: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    path: str = ""
 
     @property
     def system(self) -> str:
@@ -107,6 +109,8 @@ class ModelServer:
         self.asked: list[Asked] = []
         self.unscripted: list[str] = []
         self.closing = threading.Event()
+        self.get: dict[str, Any] = {}
+        """What stands at paths that are only looked at; elsewhere is nothing."""
         self._script: dict[str, list[Step]] = defaultdict(list)
         self._always: dict[str, Step] = {}
         self._gate: Gate | None = None
@@ -184,8 +188,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = Asked(_name_purpose(self.path, body), body, self.headers["Authorization"])
+        path, _, _ = self.path.partition("?")
+        key = self.headers["Authorization"]
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        asked = Asked(_name_purpose(path, body), body, key, headers, self.path)
         self._send(self.server.model.take_reply(asked))
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        known = path in self.server.model.get
+        self._send(sends(self.server.model.get[path]) if known else fails(404))
 
     def _send(self, reply: Reply) -> None:
         if reply.hang_s:

@@ -1,11 +1,20 @@
-"""Reading an answer in any of the shapes that OpenAI-compatible servers give it."""
+"""Reading an answer in any of the shapes that OpenAI-compatible servers give it.
+
+The `openai` package makes an object of whatever a server sends and checks none of it: fields
+may be missing, be of another type, or stand beside those that the package knows.
+"""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memoryproject.ai.errors import ModelMisbehaved
+from memoryproject.ai.errors import AnswerRefused, ModelMisbehaved, ModelUnavailable
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
 
 MOST_TOKENS = 2**31 - 1
 ENDED_TOO_EARLY = {"length", "max_tokens", "max_output_tokens", "model_length"}
@@ -16,9 +25,9 @@ THOUGHTS = ("reasoning_content", "reasoning")
 class Completion:
     """What came back: the model's text as it wrote it, and what the provider counted, or None.
 
-    `cut` says that the answer reached its bound and stops in the middle; `prompt_cut` that the
-    server seems to have read less than it was sent. `read_tokens` is the most of the prompt
-    that it can have read: `input_tokens` and whatever it counts as cached beside them.
+    `cut` says that the answer reached its bound and stops in the middle. `read_tokens` is the
+    most of the prompt that the server can have read: `input_tokens` and whatever it counts as
+    cached beside them; where it read less than it was sent, `read_at_most` is how much it reads.
     """
 
     text: str
@@ -26,54 +35,75 @@ class Completion:
     input_tokens: int | None
     output_tokens: int | None
     read_tokens: int | None
-    prompt_cut: bool = False
+    read_at_most: int | None = None
 
 
-def read_answer(body: dict[str, Any], *, answer_tokens: int | None) -> Completion:
+def read_answer(answer: ChatCompletion, *, answer_tokens: int | None) -> Completion:
     """Return the first answer that says anything; `answer_tokens` is the bound that was sent.
 
     Raises:
-        ModelMisbehaved: there is no list of answers.
+        ModelMisbehaved: there is no list of answers; AnswerRefused: the model or a filter
+            will not answer.
+        ModelUnavailable: the provider says that its model failed.
     """
-    choices = body.get("choices")
-    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+    choices: Any = answer.choices
+    if not isinstance(choices, list) or any(isinstance(choice, int | str) for choice in choices):
         raise ModelMisbehaved("The provider's answer lacks its choices.")
+    reasons = {str(_get(choice, "finish_reason")).lower() for choice in choices}
+    if "error" in reasons or any(_get(choice, "error") for choice in choices):
+        raise ModelUnavailable("The provider's model failed.", may_have_cost=True)
     read = [(_read_text(choice), _ended_too_early(choice)) for choice in choices]
     text, cut = next((pair for pair in read if pair[0]), read[0] if read else ("", False))
-    usage = body["usage"] if isinstance(body.get("usage"), dict) else body
-    spent = _read_output(usage)
-    # Some servers say "stop" where the bound has stopped them.
-    cut = cut or (spent is not None and spent == answer_tokens)
-    sent = _read_input(usage)
+    refused = any(_get(choice, "message", "refusal") for choice in choices)
+    if not text and (refused or "content_filter" in reasons):
+        raise AnswerRefused("The model or a filter of its provider refused to answer.")
+    usage = answer.usage if _is_object(answer.usage) else answer
+    spent, sent = _read_output(usage), _read_input(usage)
+    cached = _count(_get(usage, "prompt_tokens_details", "cached_tokens"))
+    cached = cached or _count(_get(usage, "input_tokens_details", "cached_tokens")) or 0
     return Completion(
         text=text,
-        cut=cut,
+        # Some servers say "stop" where the bound has stopped them.
+        cut=cut or (spent is not None and spent == answer_tokens),
         input_tokens=sent,
         output_tokens=spent,
-        read_tokens=None if sent is None else sent + _read_cached(usage),
+        # Counted apart by some; by most as a part of the prompt.
+        read_tokens=None if sent is None else sent + (cached if cached > sent else 0),
     )
 
 
-def _ended_too_early(choice: dict[str, Any]) -> bool:
-    return str(choice.get("finish_reason")).lower() in ENDED_TOO_EARLY
+def _is_object(value: object) -> bool:
+    return value is not None and not isinstance(value, str | int | list)
 
 
-def _read_text(choice: dict[str, Any]) -> str:
+def _get(value: Any, *names: str) -> Any:
+    """Return what stands under the names, one below the other; None where it does not."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+    return value
+
+
+def _ended_too_early(choice: object) -> bool:
+    return str(_get(choice, "finish_reason")).lower() in ENDED_TOO_EARLY
+
+
+def _read_text(choice: object) -> str:
     """Return what the model said, wherever the server put it; a refusal is no answer.
 
     Some servers take a whole answer in the asked-for form for a thought, or for the
     arguments of a tool. A thought that was cut off holds no answer.
     """
-    message = choice.get("message")
-    if not isinstance(message, dict) or message.get("refusal"):
+    message = _get(choice, "message")
+    if not _is_object(message) or _get(message, "refusal"):
         return ""
-    text = "".join(_find_parts(message.get("content"))).strip()
+    text = "".join(_find_parts(_get(message, "content"))).strip()
     if text:
         return text
     used = next((text for text in _find_arguments(message) if text), "")
     if used or _ended_too_early(choice):
         return used
-    return next((t for t in map(message.get, THOUGHTS) if isinstance(t, str) and t), "")
+    thoughts = (_get(message, name) for name in THOUGHTS)
+    return next((text for text in thoughts if isinstance(text, str) and text), "")
 
 
 def _find_parts(content: object) -> Iterator[str]:
@@ -86,54 +116,45 @@ def _find_parts(content: object) -> Iterator[str]:
             yield from _find_parts(part.get("text"))
 
 
-def _find_arguments(message: dict[str, Any]) -> Iterator[str]:
-    calls = message.get("tool_calls")
-    calls = calls if isinstance(calls, list) else []
-    asked = [call.get("function") for call in calls if isinstance(call, dict)]
-    for function in [*asked, message.get("function_call")]:
-        arguments = function.get("arguments") if isinstance(function, dict) else None
+def _find_arguments(message: object) -> Iterator[str]:
+    calls = _get(message, "tool_calls")
+    asked = [_get(call, "function") for call in calls] if isinstance(calls, list) else []
+    for function in [*asked, _get(message, "function_call")]:
+        arguments = _get(function, "arguments")
         if isinstance(arguments, str):
             yield arguments
         elif isinstance(arguments, dict):
             yield json.dumps(arguments)
 
 
-def _read_input(usage: dict[str, Any]) -> int | None:
+def _read_input(usage: object) -> int | None:
     """Return the tokens of the prompt; None where there is no count, or one of 0."""
     count = _first_count(usage, "prompt_tokens", "prompt_eval_count")
     if count is not None:
         return count or None
-    count = _count(usage.get("input_tokens"))
+    count = _count(_get(usage, "input_tokens"))
     if count is None:
         return None
     # Under this name, Anthropic's, cached tokens are counted apart.
     apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
-    return min(count + sum(_count(usage.get(name)) or 0 for name in apart), MOST_TOKENS) or None
+    return min(count + sum(_count(_get(usage, name)) or 0 for name in apart), MOST_TOKENS) or None
 
 
-def _read_output(usage: dict[str, Any]) -> int | None:
+def _read_output(usage: object) -> int | None:
     """Return the tokens of the answer, thoughts included.
 
     Some providers leave those out of the answer's own count, but not out of the total.
     """
     count = _first_count(usage, "completion_tokens", "output_tokens", "eval_count")
-    read = _count(usage.get("prompt_tokens"))
-    total = _count(usage.get("total_tokens"))
+    read, total = _count(_get(usage, "prompt_tokens")), _count(_get(usage, "total_tokens"))
     if count is None or read is None or total is None:
         return count
     return max(count, total - read)
 
 
-def _read_cached(usage: dict[str, Any]) -> int:
-    for name in ("prompt_tokens_details", "input_tokens_details"):
-        details = usage.get(name)
-        if isinstance(details, dict):
-            return _count(details.get("cached_tokens")) or 0
-    return 0
-
-
-def _first_count(usage: dict[str, Any], *names: str) -> int | None:
-    return next((count for name in names if (count := _count(usage.get(name))) is not None), None)
+def _first_count(usage: object, *names: str) -> int | None:
+    counts = (_count(_get(usage, name)) for name in names)
+    return next((count for count in counts if count is not None), None)
 
 
 def _count(tokens: object) -> int | None:

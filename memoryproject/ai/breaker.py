@@ -14,7 +14,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TypeVar
+from functools import reduce
+from operator import or_
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -23,7 +25,7 @@ from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import Case, F, Q, QuerySet, When
 from django.db.models.functions import Now
 
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorFault
 from memoryproject.ai.models import Breaker
 from memoryproject.database.clock import read_database_clock
 
@@ -42,6 +44,9 @@ PAUSE_AT_MOST = timedelta(minutes=5)
 CALM_S = 5.0
 """So long a process that saw no failure asks the model without a look at the row."""
 
+LEARNT_FOR = timedelta(hours=1)
+"""What was learnt of a model holds so long: its operator may have given it more."""
+
 FREE = Q(probing_until=None) | Q(probing_until__lte=Now())
 """Of a breaker: nobody tries."""
 
@@ -50,13 +55,33 @@ class BreakerOpen(ModelUnavailable):
     """The model has failed of late, and was not asked; `retry_after_s` is until it may be."""
 
 
+class Name(NamedTuple):
+    """A model, and the host and port at which it is asked."""
+
+    provider: str
+    model: str
+
+
+def find_chat_model() -> Name:
+    """Return the name of the language model; of a local server's first one, that of its kind."""
+    return _name(settings.OPENAI_BASE_URL, settings.CHAT_MODEL or settings.LLM)
+
+
+def find_embedding_model(model: str) -> Name:
+    return _name(settings.EMBEDDING_BASE_URL, model)
+
+
+def _name(base_url: str, model: str) -> Name:
+    return Name(urlsplit(base_url).netloc.rpartition("@")[2][:200], model[:200])
+
+
 @contextmanager
-def guard(model: str, *, scope: uuid.UUID | None = None) -> Iterator[None]:
+def guard(model: Name, *, scope: uuid.UUID | None = None) -> Iterator[None]:
     """Let the block ask the model, and learn from how that goes.
 
     `scope` is the conversation that the question is about; without one a timeout counts like
-    any failure. Only a plain `ModelUnavailable` is a failure of the model; what a subclass says
-    was decided by us.
+    any failure. Failures of the model are a plain `ModelUnavailable` and an `OperatorFault`;
+    what another subclass says was decided by us.
 
     Raises:
         BreakerOpen: it must not be asked now.
@@ -71,7 +96,7 @@ def guard(model: str, *, scope: uuid.UUID | None = None) -> Iterator[None]:
         failure = error
         cache.delete(_name_calm(model))
         took = timedelta(seconds=time.monotonic() - started)
-        if type(error) is ModelUnavailable:
+        if type(error) in {ModelUnavailable, OperatorFault}:
             _try(lambda: _count_failure(model, failure, took=took, scope=scope))
         raise
     except ModelMisbehaved:
@@ -82,28 +107,62 @@ def guard(model: str, *, scope: uuid.UUID | None = None) -> Iterator[None]:
         _try(lambda: _note_answer(model))
 
 
-def check(model: str) -> None:
+def check(model: Name) -> None:
     """Raise BreakerOpen while nobody may ask; takes no turn."""
     _refuse_while_open(_try(lambda: _find(model)))
 
 
-def is_closed(model: str) -> bool:
+def is_closed(model: Name) -> bool:
     """Return whether the model answers, as far as is known."""
     row = _try(lambda: _find(model))
     return row is None or row.open_until is None
 
 
 def find_provider() -> str:
-    return urlsplit(settings.OPENAI_BASE_URL).netloc.rpartition("@")[2][:200]
+    return find_chat_model().provider
 
 
 def find_models_away() -> QuerySet[Breaker]:
-    """Return the breakers of the configured endpoint that are open, by the models' names."""
-    away = Breaker.objects.filter(provider=find_provider()).exclude(open_until=None)
-    return away.order_by("model")
+    """Return the breakers that are open of the models that are configured, by their names."""
+    return find_configured().exclude(open_until=None).order_by("model")
 
 
-def _take_turn(model: str) -> None:
+def find_configured() -> QuerySet[Breaker]:
+    """Return the breakers of the models that this server asks as it is configured now."""
+    names = [find_chat_model()] if settings.LLM != "offline" else []
+    kinds = [
+        (settings.EMBEDDINGS, settings.EMBEDDING_MODEL),
+        (settings.OLD_EMBEDDINGS, settings.OLD_EMBEDDING_MODEL),
+    ]
+    names += [find_embedding_model(model) for kind, model in kinds if kind == "openai"]
+    is_named = [Q(provider=name.provider, model=name.model) for name in names]
+    return Breaker.objects.filter(reduce(or_, is_named)) if is_named else Breaker.objects.none()
+
+
+class Limits(NamedTuple):
+    """What a model takes, as far as that was learnt of late; None: as much as we ever send."""
+
+    context_tokens: int | None = None
+    texts_at_most: int | None = None
+    characters_at_most: int | None = None
+
+
+def find_limits(model: Name | None = None) -> Limits:
+    """Return what was learnt of a model, of the language model where none is named."""
+    rows = _rows(model or find_chat_model()).filter(learnt_at__gt=Now() - LEARNT_FOR)
+    row = _try(rows.first)
+    return Limits(*(getattr(row, name) for name in Limits._fields)) if row else Limits()
+
+
+def keep_limits(model: Name | None = None, **limits: int) -> None:
+    """Keep what was learnt of a model where all processes find it."""
+    name = model or find_chat_model()
+    fresh = {"learnt_at": Now(), **limits}
+    keys = name._asdict()
+    _try(lambda: Breaker.objects.update_or_create(defaults=fresh, **keys))
+
+
+def _take_turn(model: Name) -> None:
     """Pass while the breaker is closed; of those who come after its pause, let one pass."""
     row = _try(lambda: _find(model))
     _refuse_while_open(row)
@@ -127,19 +186,19 @@ def _refuse_while_open(row: Breaker | None) -> None:
         raise BreakerOpen("breaker open", retry_after_s=wait_s)
 
 
-def _name_calm(model: str) -> str:
-    return f"ai:calm:{find_provider()}:{model}"
+def _name_calm(model: Name) -> str:
+    return f"ai:calm:{model.provider}:{model.model}"
 
 
-def _rows(model: str) -> QuerySet[Breaker]:
-    return Breaker.objects.filter(provider=find_provider(), model=model)
+def _rows(model: Name) -> QuerySet[Breaker]:
+    return Breaker.objects.filter(**model._asdict())
 
 
-def _find(model: str) -> Breaker | None:
+def _find(model: Name) -> Breaker | None:
     return _rows(model).first()
 
 
-def _note_answer(model: str) -> None:
+def _note_answer(model: Name) -> None:
     was_open = Case(When(open_until__isnull=False, then=Now()), default=F("closed_at"))
     _rows(model).filter(failures__gt=0).update(
         failures=0,
@@ -149,20 +208,25 @@ def _note_answer(model: str) -> None:
         open_until=None,
         probing_until=None,
         timed_out_scopes=[],
+        fault="",
     )
 
 
 def _count_failure(
-    model: str, error: ModelUnavailable, *, took: timedelta, scope: uuid.UUID | None
+    model: Name, error: ModelUnavailable, *, took: timedelta, scope: uuid.UUID | None
 ) -> None:
     with transaction.atomic():
-        Breaker.objects.get_or_create(provider=find_provider(), model=model)
+        Breaker.objects.get_or_create(**model._asdict())
         row = _rows(model).select_for_update().get()
         now = read_database_clock()
         within = max(WITHIN, 3 * timedelta(seconds=settings.MODEL_TIMEOUT_S))
         if row.counting_since is None or row.counting_since < now - within:
             row.failures, row.counting_since, row.timed_out_scopes = 0, now, []
-        if not error.timed_out or scope is None:
+        is_fault = isinstance(error, OperatorFault)
+        row.fault = str(error)[:300] if is_fault else ""
+        if is_fault:
+            row.failures = max(FAILURES, row.failures + 1)
+        elif not error.timed_out or scope is None:
             row.failures += 1
         elif scope not in row.timed_out_scopes:
             row.failures += TIMEOUT_COUNTS
@@ -177,7 +241,8 @@ def _count_failure(
         row.save()
     why = f"{took.total_seconds():.0f} s were too few" if error.timed_out else str(error)
     away = "; work that needs it waits" if row.open_until else ""
-    logger.warning("the model %s at %s did not answer: %s%s", model, row.provider, why, away)
+    level = logging.ERROR if row.fault else logging.WARNING
+    logger.log(level, "the model %s at %s did not answer: %s%s", row.model, row.provider, why, away)
 
 
 def _try(work: Callable[[], Result]) -> Result | None:

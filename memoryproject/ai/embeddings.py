@@ -1,41 +1,29 @@
 """Text to unit vectors, by an embedded model or by an OpenAI-compatible endpoint."""
 
+from __future__ import annotations
+
 import threading
-from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Annotated, Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pydantic
 from django.conf import settings
 
-from memoryproject.ai.breaker import guard
 from memoryproject.ai.e5 import load_e5
-from memoryproject.ai.errors import ModelMisbehaved, RequestRefused
 from memoryproject.ai.local_model import load_local_model
-from memoryproject.ai.providers import make_client, post
-from memoryproject.ai.refusals import ENCODING_FORMAT
-from memoryproject.database.batches import in_batches
+from memoryproject.ai.remote_embedder import OpenAIEmbedder
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
 """Texts of each sort; 6 MB with the local model."""
-OPENAI_BATCH = 32
-CHARACTERS_AT_MOST = 8_000
-"""Of one text: providers refuse above 8,192 tokens, and a Chinese character is about one.
-
-A refused text would keep its conversation from ever being segmented; what a longer one
-says after that is still found by its words.
-"""
-ANSWER_BYTES_AT_MOST = 16 * 1024 * 1024
 PREFIX_TOKENS_AT_MOST = 16
 """What the embedded model puts around a text: "passage: " and two marks."""
-QUERY_TIMEOUT_S = 5.0
-"""An agent waits for its query: rather answer by words alone than after a minute."""
+DIM_BY_DEFAULT = 1536
+"""Of the model that is asked where none is named."""
 
 
 class Embedder(Protocol):
@@ -82,91 +70,6 @@ class LocalEmbedder:
         return text
 
 
-class OpenAIEmbedder:
-    """Any endpoint that speaks OpenAI's embeddings API."""
-
-    def __init__(self, *, model: str, dim: int) -> None:
-        self.name = model
-        self.dim = dim
-        self._client = make_client()
-        self._encoding: Literal["base64", "float"] = "base64"
-
-    def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        patience = min(timeout_s or settings.MODEL_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
-        parts = in_batches(texts, size=OPENAI_BATCH)
-        return np.concatenate([self._ask(part, timeout_s=patience) for part in parts])
-
-    def embed_query(self, text: str) -> Vectors:
-        timeout_s = min(QUERY_TIMEOUT_S, settings.MODEL_TIMEOUT_S)
-        return np.asarray(self._ask([text], timeout_s=timeout_s)[0], dtype=np.float32)
-
-    def _ask(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
-        """Ask for floats as bytes, which are half as long; of a server that refuses, as numbers."""
-        try:
-            body = self._post(texts, timeout_s=timeout_s)
-        except RequestRefused as error:
-            if ENCODING_FORMAT not in error.blamed or self._encoding == "float":
-                raise
-            self._encoding = "float"
-            body = self._post(texts, timeout_s=timeout_s)
-        return check_vectors(_read_rows(body), count=len(texts), dim=self.dim)
-
-    def _post(self, texts: Sequence[str], *, timeout_s: float) -> dict[str, object]:
-        request = {
-            "model": self.name,
-            "input": [text[:CHARACTERS_AT_MOST] for text in texts],
-            "encoding_format": self._encoding,
-        }
-        with guard(self.name):
-            at_most = ANSWER_BYTES_AT_MOST
-            return post(self._client, "embeddings", request, timeout_s=timeout_s, at_most=at_most)
-
-
-def _unpack(vector: object) -> object:
-    """Return a vector's numbers; of one that is text each four of its bytes are a float."""
-    return np.frombuffer(b64decode(vector), "<f4").tolist() if isinstance(vector, str) else vector
-
-
-class Row(pydantic.BaseModel):
-    """One vector of a provider's answer; `index` is its text's place in the request."""
-
-    index: int
-    embedding: Annotated[list[float], pydantic.BeforeValidator(_unpack)]
-
-
-class VectorsReply(pydantic.BaseModel):
-    """A provider's answer, as far as we read it."""
-
-    data: list[Row]
-
-
-def _read_rows(body: dict[str, object]) -> list[list[float]]:
-    """Return the vectors in the order of the texts."""
-    try:
-        rows = VectorsReply.model_validate(body).data
-    except pydantic.ValidationError:
-        raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
-    rows.sort(key=lambda row: row.index)
-    if [row.index for row in rows] != list(range(len(rows))):
-        raise ModelMisbehaved("The embedding model's answer mixes up its texts.")
-    return [row.embedding for row in rows]
-
-
-def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> Vectors:
-    """Return `rows` as unit vectors of shape (count, dim).
-
-    Raises:
-        ModelMisbehaved: a wrong count or size, a number that is none, or no direction.
-    """
-    if len(rows) != count or any(len(row) != dim for row in rows):
-        raise ModelMisbehaved(f"The embedding model must answer {count} vectors of size {dim}.")
-    vectors = np.asarray(rows, dtype=np.float64).reshape(count, dim)
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    if not np.isfinite(vectors).all() or (largest < 1e-6).any():
-        raise ModelMisbehaved("The embedding model answered a vector without direction.")
-    vectors /= largest  # so that the squares of huge numbers stay finite
-    unit: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    return unit
 
 
 def get_embedder() -> Embedder:
@@ -180,10 +83,20 @@ def get_embedders() -> tuple[Embedder, ...]:
 
     The embedded models start no threads: who forks loads them first (`preload`).
     """
-    own = _make(settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM)
+    own = _make(
+        settings.EMBEDDINGS,
+        settings.EMBEDDING_MODEL,
+        settings.EMBEDDING_DIM,
+        settings.EMBEDDING_PREFIXES,
+    )
     if settings.OLD_EMBEDDINGS == "none":
         return (own,)
-    old = _make(settings.OLD_EMBEDDINGS, settings.OLD_EMBEDDING_MODEL, settings.OLD_EMBEDDING_DIM)
+    old = _make(
+        settings.OLD_EMBEDDINGS,
+        settings.OLD_EMBEDDING_MODEL,
+        settings.OLD_EMBEDDING_DIM,
+        settings.OLD_EMBEDDING_PREFIXES,
+    )
     return (own,) if old.name == own.name else (own, old)
 
 
@@ -196,9 +109,19 @@ def preload() -> None:
             embedder.embed_query("ready")
 
 
-def _make(kind: str, model: str, dim: int) -> Embedder:
+def find_prefixes(model: str) -> tuple[str, str]:
+    """Return what a model is known to want before a query and before a text."""
+    known: dict[str, tuple[str, str]] = settings.KNOWN_PREFIXES
+    query, passage = next((known[part] for part in known if part in model.lower()), ("", ""))
+    return query, passage
+
+
+def _make(kind: str, model: str, dim: int, prefixes: tuple[str, str] | None) -> Embedder:
     if kind == "openai":
-        return OpenAIEmbedder(model=model, dim=dim)
+        own = find_prefixes(model) if prefixes is None else prefixes
+        # A size of one's own is asked for; models that have one alone may refuse the parameter.
+        sends_dim = dim != DIM_BY_DEFAULT
+        return OpenAIEmbedder(model=model, dim=dim, prefixes=own, sends_dim=sends_dim)
     if kind == "minilm":
         # Its packages are not installed everywhere.
         minilm: Embedder = import_module("memoryproject.ai.minilm").MiniLMEmbedder()

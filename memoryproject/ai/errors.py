@@ -19,11 +19,25 @@ class ModelUnavailable(Exception):
     timed_out: bool = False
     lines: int = 0
 
+    def __str__(self) -> str:
+        return self.reason
+
+
+class OperatorFault(ModelUnavailable):
+    """An operator must mend it: a key, an account, a name. The work waits.
+
+    Its text is one sentence of ours, which is shown wherever operators look.
+    """
+
 
 class ModelMisbehaved(Exception):
     """The model answered, and the answer is of no use: asking again will not help."""
 
     may_have_cost = True
+
+
+class AnswerCut(ModelMisbehaved):
+    """The answer reached its bound and stops in the middle."""
 
 
 class RequestRefused(ModelMisbehaved):
@@ -41,8 +55,27 @@ class RequestRefused(ModelMisbehaved):
 
 
 class PromptTooLong(RequestRefused):
-    """The question, or the question and the longest answer together, are too long for the model."""
+    """The question, or the question and the longest answer together, are too long for the model.
+
+    `limit` is how many tokens it takes, None where it does not say.
+    """
+
+    def __init__(self, reason: str, *, limit: int | None = None) -> None:
+        super().__init__(reason)
+        self.limit = limit
 
 
 class ContentRefused(RequestRefused):
-    """The provider will not work on what the question says, in whatever form it is put."""
+    """The provider or the model will not work on what the question says, however it is put."""
+
+
+class AnswerRefused(ContentRefused):
+    """The same, in the place of an answer: it was worked on."""
+
+    may_have_cost = True
+
+
+class OnlyThoughts(RequestRefused):
+    """The whole bound of the answer went into thinking; the same question would end like that."""
+
+    may_have_cost = True

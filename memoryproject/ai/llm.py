@@ -1,60 +1,51 @@
 """One question to a language model, answered in a given form."""
 
+from __future__ import annotations
+
 import json
-import logging
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import takewhile
 from typing import Any
 
-import httpx2
 import pydantic
 from django.conf import settings
 
-from memoryproject.ai import errors
+from memoryproject.ai import context, errors, providers
 from memoryproject.ai.answers import Completion, read_answer
 from memoryproject.ai.dialects import Dialect, Form, Prompt
-from memoryproject.ai.providers import make_client, post
 from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import CHARS4
 
-ANSWER_BYTES_AT_MOST = 1024 * 1024
 REQUESTS_AT_MOST = 7
 """For one question, while we learn what its server takes: one for all that it can refuse."""
 FRUITLESS_AT_MOST = 3
 """So often a question is put in every dialect without an answer, until we start anew."""
 LEARNT_FOR_S = 3600.0
-MISSING_AT_LEAST = 500
-"""Tokens. Fewer may be another way of counting."""
-REPEATED = re.compile(r"(.)\1{7,}", re.DOTALL)
-"""Tokenizers have single tokens for long runs of spaces or dashes, our counter has not."""
+SILENCE_S = 240.0
+"""After so long without an answer a server may have to load its model: Ollama lets go of one
+after five minutes, and stops loading it when nobody waits any more."""
 END_OF_THOUGHT = "</think>"
 STARTS_AT_MOST = 200
 """Braces at which an object is looked for: prose seldom has more."""
 
-logger = logging.getLogger("memory.ai")
-
 
 @dataclass(slots=True)
 class Channel:
-    """The connection, and what this process has learnt about the server behind it.
+    """What this process has learnt about the server of the language model.
 
-    What was learnt is forgotten after a while: the server may be a better one by then.
+    It is forgotten after a while: the server may be a better one by then.
     """
 
-    client: httpx2.Client
     dialect: Dialect = field(default_factory=Dialect)
     answered: set[str] = field(default_factory=set)
     """Purposes that were answered in this dialect: a refusal then is the question's fault."""
     fruitless: int = 0
     """How many questions were refused in every dialect."""
     learnt_at: float = field(default_factory=time.monotonic)
-    last_user: str = ""
-    """What the server may hold in its cache, and then not count as read."""
-    warned: bool = False
+    answered_at: float = -SILENCE_S
+    """When it last answered, on the monotonic clock."""
 
     def forget_if_old(self) -> None:
         """Start anew with the richest dialect once an hour."""
@@ -68,6 +59,7 @@ class Channel:
             self.answered.clear()
         self.dialect = dialect
         self.answered.add(purpose)
+        self.answered_at = time.monotonic()
 
     def note_failure(self, dialect: Dialect, refusal: errors.RequestRefused) -> None:
         """Remember that a question was refused in every dialect, down to this one."""
@@ -77,15 +69,23 @@ class Channel:
 
 @cache
 def open_channel() -> Channel:
-    return Channel(client=make_client())
+    return Channel()
+
+
+def forget() -> None:
+    """Let go of connections and of all that was learnt: the settings may name another server."""
+    providers.forget()
+    context.forget()
+    open_channel.cache_clear()
 
 
 def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
     """Ask the configured model for an answer in the form of `schema`.
 
-    Talks to the network; takes at most `MEMORY_MODEL_TIMEOUT_S`. Call it outside any
-    transaction. A server that refuses a parameter is asked without it, and so from then
-    on: `REQUESTS_AT_MOST` a question, and one a question as soon as that is learnt.
+    Talks to the network; takes at most `MEMORY_MODEL_TIMEOUT_S`, or twice that where the server
+    may have to load the model first. Call it outside any transaction. A server that refuses a
+    parameter is asked without it, and so from then on: `REQUESTS_AT_MOST` a question, and one a
+    question as soon as that is learnt.
 
     Raises:
         ModelUnavailable: try again later.
@@ -94,12 +94,12 @@ def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
     """
     channel = open_channel()
     channel.forget_if_old()
-    until = time.monotonic() + settings.MODEL_TIMEOUT_S
+    until = time.monotonic() + _find_patience_s(channel)
     form = strict_schema(schema)
     dialect = channel.dialect
     for left in reversed(range(REQUESTS_AT_MOST)):
         try:
-            answer = _ask(channel, dialect, prompt, form, until=until)
+            answer = _ask(dialect, prompt, form, until=until)
             break
         except errors.RequestRefused as refusal:
             plainer = _find_plainer(channel, dialect, prompt, refusal) if left else None
@@ -110,7 +110,19 @@ def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
     if dialect.form is Form.SCHEMA and not answer.cut and not _keeps(form, answer.text):
         dialect = replace(dialect, spells_form=True)
     channel.settle(dialect, purpose=prompt.purpose)
-    return replace(answer, prompt_cut=_seems_cut(channel, prompt, answer))
+    return replace(answer, read_at_most=context.find_cut(prompt, read_tokens=answer.read_tokens))
+
+
+def _find_patience_s(channel: Channel) -> float:
+    """Return how long a question may take: longer where the model may have to be loaded first."""
+    if time.monotonic() - channel.answered_at < SILENCE_S:
+        return float(settings.MODEL_TIMEOUT_S)
+    # Half a minute of the job's time is for what comes before and after the question.
+    return float(
+        max(
+            settings.MODEL_TIMEOUT_S, min(2 * settings.MODEL_TIMEOUT_S, settings.JOB_TIMEOUT_S - 30)
+        )
+    )
 
 
 def _find_plainer(
@@ -121,7 +133,7 @@ def _find_plainer(
         return None
     if isinstance(refusal, errors.PromptTooLong):
         # Some servers refuse what is too long together with the longest answer.
-        short = CHARS4.count(prompt.system + prompt.user) <= settings.CHAT_ANSWER_TOKENS
+        short = CHARS4.count(prompt.system + prompt.user) <= context.find_answer_tokens()
         return dialect.without(frozenset({ANSWER_SIZE})) if short else None
     if (plainer := dialect.without(refusal.blamed)) is not None:
         return plainer
@@ -129,16 +141,14 @@ def _find_plainer(
     return None if known or channel.fruitless >= FRUITLESS_AT_MOST else dialect.plainer()
 
 
-def _ask(
-    channel: Channel, dialect: Dialect, prompt: Prompt, form: dict[str, Any], *, until: float
-) -> Completion:
+def _ask(dialect: Dialect, prompt: Prompt, form: dict[str, Any], *, until: float) -> Completion:
     timeout_s = until - time.monotonic()
     if timeout_s <= 0:
         raise errors.ModelUnavailable("There is no time left to ask in another form.")
-    size, at_most = settings.CHAT_ANSWER_TOKENS, ANSWER_BYTES_AT_MOST
-    request = {"model": settings.CHAT_MODEL, **dialect.write_request(prompt, form, size)}
-    body = post(channel.client, "chat/completions", request, timeout_s=timeout_s, at_most=at_most)
-    return read_answer(body, answer_tokens=size if dialect.size_name else None)
+    size = context.find_answer_tokens()
+    request = dialect.write_request(prompt, form, size)
+    answer = context.ask_chat(request, timeout_s=timeout_s)
+    return read_answer(answer, answer_tokens=size if dialect.size_name else None)
 
 
 def _keeps(form: dict[str, Any], text: str) -> bool:
@@ -147,33 +157,6 @@ def _keeps(form: dict[str, Any], text: str) -> bool:
         return set(form.get("required", ())) <= set(parse_object(text))
     except errors.ModelMisbehaved:
         return False
-
-
-def _seems_cut(channel: Channel, prompt: Prompt, answer: Completion) -> bool:
-    """Return whether the server read far less than it was sent, and warn of it once.
-
-    Ollama drops what its context does not hold and says nothing. Versions of it also
-    leave out of their count what they had in their cache, as the question before may
-    have left it there: only what is new since then is held against the count.
-    """
-    pairs = zip(prompt.user, channel.last_user, strict=False)
-    known = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    channel.last_user = prompt.user
-    if answer.read_tokens is None:
-        return False
-    sent = CHARS4.count(REPEATED.sub(r"\1", prompt.user[known:]))
-    missing = sent - answer.read_tokens
-    if missing <= MISSING_AT_LEAST or 2 * answer.read_tokens >= sent:
-        return False
-    if not channel.warned:
-        channel.warned = True
-        logger.warning(
-            "the model's server read %d tokens of about %d sent: give it a larger context"
-            " (Ollama: num_ctx), or lower MEMORY_CHAT_CONTEXT_TOKENS",
-            answer.read_tokens,
-            sent,
-        )
-    return True
 
 
 def parse_object(text: str) -> dict[str, Any]:

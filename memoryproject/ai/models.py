@@ -37,6 +37,24 @@ class Breaker(models.Model):
         blank=True,
         help_text="Conversations whose timeouts were counted: others may try before them.",
     )
+    fault = models.CharField(
+        max_length=300,
+        blank=True,
+        db_default="",
+        help_text="What an operator must mend; empty: nothing known.",
+    )
+    learnt_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the limits below were found out; they hold an hour."
+    )
+    context_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How much it reads and writes at once, in tokens."
+    )
+    texts_at_most = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of an embedding model: texts in one request."
+    )
+    characters_at_most = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of an embedding model: characters of one text."
+    )
 
     class Meta:
         constraints = [unique("ai_breaker_one_a_model", "provider model")]

@@ -17,6 +17,7 @@ import pydantic
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from memoryproject.ai import context
 from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.llm import strict_schema
@@ -62,9 +63,9 @@ def find_version(file: Path) -> str:
 
 def find_room(*, file: Path, reply: type[pydantic.BaseModel]) -> int:
     """Return how many tokens of material fit into one question."""
-    context = round(settings.CHAT_CONTEXT_TOKENS * SAFETY)
-    taken = settings.CHAT_ANSWER_TOKENS + REMINDER_TOKENS + _overhead(file, reply)
-    return max(LEAST_ROOM, context - taken)
+    size = round(context.find_context() * SAFETY)
+    taken = context.find_answer_tokens() + REMINDER_TOKENS + _overhead(file, reply)
+    return max(LEAST_ROOM, size - taken)
 
 
 @cache

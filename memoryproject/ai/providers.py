@@ -1,136 +1,147 @@
-"""The connection to an OpenAI-compatible provider, and what its failures mean."""
+"""The `openai` client of each endpoint that is configured, and what its errors mean to us.
+
+The package is loaded by the first call: half a second and 35 MB that most processes never need.
+Nothing is tried twice by it, since jobs decide when, and all goes over our transport, which
+judges addresses, keeps the clock and counts bytes.
+"""
+
+from __future__ import annotations
 
 import json
-import math
-import time
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import httpx2
 from django.conf import settings
 
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, PromptTooLong
-from memoryproject.ai.refusals import is_for_operators, read_refusal, says_too_long
-from memoryproject.ai.transport import JudgingTransport, find_proxy
+from memoryproject.ai import refusals
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorFault
+from memoryproject.ai.transport import AddressRefused, AnswerTooLong, JudgingTransport, find_proxy
+
+if TYPE_CHECKING:
+    import openai
+
+Answer = TypeVar("Answer")
 
 CONNECT_TIMEOUT_S = 5.0
-RETRY_AFTER_AT_MOST_S = 3600.0
-"""No provider puts a job off for longer, whatever its header says."""
-MENDED_BY_OTHERS = frozenset({401, 402, 403, 404, 408, 409, 425})
-"""A wrong key, address or an empty account is mended by an operator: work waits for that."""
-ERROR_BYTES_AT_MOST = 1024 * 1024
-"""Of an answer that tells of an error."""
+BYTES_AT_MOST = 16 * 1024 * 1024
+"""Of an answer; 32 vectors of 4,000 numbers, written out, have 3 MB."""
 
 
-def make_client() -> httpx2.Client:
-    """Return the connection to the endpoint; nothing is tried twice by itself: jobs decide when.
+class Endpoint(NamedTuple):
+    """A server that is asked, and the settings by which an operator mends what is wrong."""
+
+    base_url: str
+    key: str
+    url_setting: str = "OPENAI_BASE_URL"
+    key_setting: str = "OPENAI_API_KEY"
+    model_setting: str = "MEMORY_CHAT_MODEL"
+
+
+def find_chat_endpoint() -> Endpoint:
+    return Endpoint(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
+
+
+def find_embedding_endpoint() -> Endpoint:
+    """Return the endpoint of vectors: that of the language model, unless it has its own."""
+    url, key = settings.EMBEDDING_BASE_URL, settings.EMBEDDING_API_KEY
+    own = "MEMORY_EMBEDDING_BASE_URL" if url != settings.OPENAI_BASE_URL else "OPENAI_BASE_URL"
+    keyed = "MEMORY_EMBEDDING_API_KEY" if key != settings.OPENAI_API_KEY else "OPENAI_API_KEY"
+    return Endpoint(url, key, own, keyed, "MEMORY_EMBEDDING_MODEL")
+
+
+@cache
+def connect(endpoint: Endpoint) -> openai.OpenAI:
+    """Return the client of an endpoint, one for a process.
 
     Where the environment names a proxy for the endpoint, that one looks up and judges.
     """
-    key = settings.OPENAI_API_KEY or "none"
-    return httpx2.Client(
-        transport=JudgingTransport(proxy=find_proxy(settings.OPENAI_BASE_URL)),
-        follow_redirects=False,
-        headers={"Accept-Encoding": "identity", "Authorization": f"Bearer {key}"},
-        base_url=settings.OPENAI_BASE_URL,
+    transport = JudgingTransport(proxy=find_proxy(endpoint.base_url), bytes_at_most=BYTES_AT_MOST)
+    made: openai.OpenAI = import_module("openai").OpenAI(
+        base_url=endpoint.base_url,
+        api_key=endpoint.key or "none",
+        max_retries=0,
+        http_client=httpx2.Client(
+            transport=transport, follow_redirects=False, headers={"Accept-Encoding": "identity"}
+        ),
     )
+    return made
 
 
-def make_timeout(seconds: float) -> httpx2.Timeout:
-    """Return the client's timeout: for connecting, and for each silence of the server."""
-    return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT_S, seconds))
+def ask(
+    endpoint: Endpoint,
+    call: Callable[[openai.OpenAI, httpx2.Timeout], Answer],
+    *,
+    timeout_s: float,
+    extra: str = "",
+) -> Answer:
+    """Return what a call of the package answers, there within `timeout_s`.
 
-
-def post(
-    client: httpx2.Client, call: str, request: dict[str, Any], *, timeout_s: float, at_most: int
-) -> dict[str, Any]:
-    """Return what a call answers, a JSON object of `at_most` bytes that is there in time.
-
-    No error carries what was sent or answered.
+    `extra` are the names of what an operator sends along. No error carries what was sent or
+    answered.
 
     Raises:
-        ModelUnavailable, ModelMisbehaved: the network, a status or the body; see `read_body`.
+        ModelUnavailable: the network, or a status that passes; OperatorFault where it does not.
+        ModelMisbehaved: the request was refused, or its answer is of no use.
     """
-    until = time.monotonic() + timeout_s
-    timeout = make_timeout(timeout_s)
+    client = connect(endpoint)
+    timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
     try:
-        with client.stream("POST", call, json=request, timeout=timeout) as response:
-            if response.status_code >= 300:
-                whole = _read_error(response.iter_bytes(), until=until)
-                body = _parse(whole) or whole.decode(errors="replace")
-                raise _translate_status(response.status_code, body, response.headers)
-            return read_body(response.iter_bytes(), at_most=at_most, until=until)
+        answer = call(client, timeout)
+        fault = getattr(answer, "error", None)
     except (ModelUnavailable, ModelMisbehaved):
         raise
-    except UnicodeError as error:
-        raise ModelMisbehaved(type(error).__name__) from None
     except Exception as error:
-        reached = not isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout))
-        waited = reached and isinstance(error, httpx2.TimeoutException)
-        why = type(error).__name__
-        raise ModelUnavailable(why, may_have_cost=reached, timed_out=waited) from None
-
-
-def read_body(parts: Iterable[bytes], *, at_most: int, until: float) -> dict[str, Any]:
-    """Return a body that comes in parts: a JSON object of `at_most` bytes, there `until` then.
-
-    `until` is on the monotonic clock: the client's own timeout counts each silence
-    anew, so that a server which drips could hold us for ever.
-
-    Raises:
-        ModelUnavailable: it came too slowly, or is no JSON object: a proxy's page, a
-            wrong address, or an error of the provider behind a status of 200.
-        ModelMisbehaved: it is too long.
-        PromptTooLong: the error behind a status of 200 says so.
-    """
-    body = bytearray()
-    for part in parts:
-        body += part
-        if len(body) > at_most:
-            raise ModelMisbehaved(f"The answer is longer than {at_most} bytes.")
-        if time.monotonic() > until:
-            raise ModelUnavailable("The answer took too long.", may_have_cost=True, timed_out=True)
-    answer = _parse(body)
-    if says_too_long(answer):
-        raise PromptTooLong("status 200")
-    if not isinstance(answer, dict) or answer.get("error"):
+        raise _translate(error, endpoint, extra) from None
+    if isinstance(answer, str | None):  # a proxy's page, or another protocol
         raise ModelUnavailable("The provider did not answer in its own form.")
+    if fault:
+        code = fault.get("code") if isinstance(fault, dict) else None
+        status = code if isinstance(code, int) else 200
+        names = _find_names(endpoint, extra)
+        raise refusals.judge(status=status, body=fault, headers={}, names=names)
     return answer
 
 
-def _read_error(parts: Iterable[bytes], *, until: float) -> bytearray:
-    body = bytearray()
-    for part in parts:
-        body += part
-        if len(body) > ERROR_BYTES_AT_MOST or time.monotonic() > until:
-            raise httpx2.ReadError("the answer that tells of an error does not end")
-    return body
-
-
-def _parse(body: bytearray) -> Any:
-    """Return what a body says as JSON; None: nothing."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _translate_status(
-    status: int, body: object, headers: Mapping[str, str]
+def _translate(
+    error: Exception, endpoint: Endpoint, extra: str
 ) -> ModelUnavailable | ModelMisbehaved:
-    if says_too_long(body):  # llama.cpp said so with a status of 500 for a while
-        return PromptTooLong(f"status {status}")
-    moved = 300 <= status < 400  # we do not follow, so the address must be set right
-    passing = moved or status >= 500 or status == 429 or status in MENDED_BY_OTHERS
-    if passing or is_for_operators(body):
-        return ModelUnavailable(f"status {status}", retry_after_s=_retry_after(headers))
-    return read_refusal(body, status=status)
+    package: Any = import_module("openai")
+    why = type(error).__name__
+    if isinstance(error, package.APIStatusError):
+        return refusals.judge(
+            status=error.status_code,
+            body=error.body,
+            headers=error.response.headers,
+            names=_find_names(endpoint, extra),
+        )
+    cause = error.__cause__ or error
+    if isinstance(cause, AnswerTooLong):
+        return ModelMisbehaved("The answer is too long.")
+    is_page = isinstance(error, json.JSONDecodeError)
+    if isinstance(error, ValueError | TypeError | AttributeError) and not is_page:
+        return ModelMisbehaved(why)  # the package cannot make sense of the answer
+    if isinstance(cause.__cause__, AddressRefused):
+        return OperatorFault(f"the address may not be asked, see {endpoint.url_setting}")
+    reached = not isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout))
+    waited = reached and isinstance(cause, httpx2.TimeoutException)
+    return ModelUnavailable(why, may_have_cost=reached, timed_out=waited)
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the header asks for; a date in it is passed over."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return min(seconds, RETRY_AFTER_AT_MOST_S) if 0 <= seconds < math.inf else None
+def _find_names(endpoint: Endpoint, extra: str) -> dict[str, str]:
+    return {
+        "url": endpoint.url_setting,
+        "key": endpoint.key_setting,
+        "model": endpoint.model_setting,
+        "extra": extra,
+    }
+
+
+def forget() -> None:
+    """Close all connections: what forks must hand none down, and settings may name others."""
+    if connect.cache_info().currsize:
+        for endpoint in {find_chat_endpoint(), find_embedding_endpoint()}:
+            connect(endpoint).close()
+    connect.cache_clear()

@@ -1,50 +1,72 @@
-"""Looks at the start whether the configured endpoint can be asked, in words for an operator."""
+"""Looks at the start whether the models can be asked, in words for an operator."""
 
-import httpx2
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
 from django.conf import settings
 
-from memoryproject.ai.breaker import find_provider
-from memoryproject.ai.providers import make_client, make_timeout
+from memoryproject.ai import breaker, context, embeddings, llm
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorFault
+from memoryproject.ai.remote_embedder import OpenAIEmbedder
 
-HAS_NO_LIST = frozenset({400, 405, 501})
-"""Statuses. With 404 the address may be mistyped as well."""
+LOOK_S = 0.2
+"""For each port at which a server of language models may listen on this machine."""
 
 
-def find_problem(*, patience_s: float = 5.0) -> str:
-    """Return what is wrong with the endpoint of MEMORY_LLM=openai; nothing where all seems well.
+def find_problem(*, patience_s: float = 10.0) -> str:
+    """Return what is wrong with the configured models; nothing where all seems well.
 
-    Asks for its list of models, which costs nothing. Talks to the network, waits for no more
-    than twice `patience_s`.
+    Asks the language model for one token, and an endpoint of vectors for one: what they answer
+    is believed, whatever their list of models says. Waits for no more than twice `patience_s`.
     """
-    if settings.LLM != "openai":
+    problems = []
+    if settings.LLM != "offline":
+        why = _ask(lambda: _ask_language_model(patience_s))
+        name = breaker.find_chat_model()
+        problems += [f"The language model {name.model} at {name.provider}: {why}."] if why else []
+    embedder = embeddings.get_embedder()
+    if isinstance(embedder, OpenAIEmbedder):
+        why = _ask(lambda: embedder.embed_query("ready"))
+        where = settings.EMBEDDING_BASE_URL
+        problems += [f"The embedding model {embedder.model} at {where}: {why}."] if why else []
+    llm.forget()  # workers are forked from here, and share no connection
+    if not problems:
         return ""
-    client = make_client()
+    return " ".join([*problems, "Messages are stored and answers given; what needs it waits."])
+
+
+def _ask_language_model(patience_s: float) -> None:
+    question = [{"role": "user", "content": "Hello"}]
+    context.ask_chat({"messages": question, "max_tokens": 1}, timeout_s=patience_s)
+
+
+def _ask(question: Callable[[], object]) -> str:
+    """Return in words why a question was not answered; a refused parameter is an answer."""
     try:
-        with client.stream("GET", "models", timeout=make_timeout(patience_s)) as answer:
-            answer.raise_for_status().read()
-        names = {model["id"] for model in answer.json()["data"] or ()}
-    except Exception as error:
-        why = _explain(error, patience_s=patience_s)
-    else:
-        known = not names or settings.CHAT_MODEL in names
-        why = "" if known else f"does not list the model {settings.CHAT_MODEL}"
-    finally:
-        client.close()
-    if not why:
-        return ""
-    return (
-        f"The language model's endpoint (OPENAI_BASE_URL, {find_provider()}) {why}. Messages are "
-        "stored and answers given; episodes and facts wait for it."
-    )
+        question()
+    except OperatorFault as error:
+        return str(error)
+    except ModelUnavailable as error:
+        if error.timed_out:
+            return "it has not answered yet, and may still be loading its model"
+        return "it cannot be reached" if not error.may_have_cost else f"it fails ({error})"
+    except ModelMisbehaved:
+        pass
+    return ""
 
 
-def _explain(error: Exception, *, patience_s: float) -> str:
-    """Return in words what is wrong; nothing of a server that only has no such list."""
-    if isinstance(error, httpx2.TimeoutException):
-        return f"did not answer within {patience_s:.0f} s"
-    if isinstance(error, httpx2.TransportError):
-        return "cannot be reached"
-    if isinstance(error, httpx2.HTTPStatusError):
-        status = error.response.status_code
-        return "" if status in HAS_NO_LIST else f"answers with status {status}"
-    return "does not speak OpenAI's protocol"
+def find_local_servers() -> list[str]:
+    """Return the words for MEMORY_LLM whose servers seem to listen on this machine.
+
+    Connects to their ports, a fifth of a second each, and sends nothing.
+    """
+    found = []
+    for word, preset in settings.PRESETS.items():
+        if preset.get("local"):
+            parts = urlsplit(preset["url"])
+            with suppress(OSError):
+                socket.create_connection((parts.hostname, parts.port), timeout=LOOK_S).close()
+                found.append(word)
+    return found

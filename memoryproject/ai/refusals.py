@@ -1,16 +1,24 @@
-"""What a provider's refusal says about our request.
+"""Whose fault an error of a provider is: the operator's, the question's, or one that passes.
 
-Providers agree on the status and on little else: some name the parameter in a field of
-its own, some only in their sentence, some not at all. That sentence may quote what people
-said: it is searched here for names and figures of speech of ours, and goes no further.
+Providers agree on the status and on little else: a wrong key is 401 at most of them and 400 at
+Gemini. What they write may quote what people said: it is searched here for figures of speech,
+and goes no further.
 """
 
+import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memoryproject.ai.errors import ContentRefused, PromptTooLong, RequestRefused
-from memoryproject.process.tables import read_table
+from memoryproject.ai.errors import (
+    ContentRefused,
+    ModelMisbehaved,
+    ModelUnavailable,
+    OperatorFault,
+    PromptTooLong,
+    RequestRefused,
+)
 
 RESPONSE_FORMAT = "response_format"
 TEMPERATURE = "temperature"
@@ -18,68 +26,144 @@ MAX_TOKENS = "max_tokens"
 MAX_COMPLETION_TOKENS = "max_completion_tokens"
 SYSTEM_ROLE = "system role"
 ENCODING_FORMAT = "encoding_format"
+DIMENSIONS = "dimensions"
 ANSWER_SIZE = "answer size"
 """The number of tokens asked for is too large, whatever its parameter is called."""
-
-_FILE = read_table(__file__)
-NAMES: dict[str, str] = _FILE["names"]
-TOO_LONG = re.compile("|".join(_FILE["too_long"]))
-TOO_LARGE_AN_ANSWER = re.compile("|".join(_FILE["too_large_an_answer"]))
-TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
-TOO_LONG_PARAMETERS = {"input_tokens", "prompt", "messages"}
-OPERATORS_CODES = {"model_not_found", "invalid_api_key", "insufficient_quota"}
-CONTENT_CODES = {"content_filter", "content_policy_violation", "invalid_prompt"}
+NAMES = {
+    RESPONSE_FORMAT: r"response_?(format|schema)|json_?(schema|object|validate)|grammar|guided"
+    r"|structured.?output|requested parameters",
+    TEMPERATURE: r"temperature",
+    MAX_TOKENS: r"max_?tokens",
+    MAX_COMPLETION_TOKENS: r"max_?completion_?tokens",
+    ENCODING_FORMAT: r"encoding_?format|base64|cannot unmarshal string",
+    DIMENSIONS: r"dimensions|matryoshka",
+    SYSTEM_ROLE: r"messages\W+0\W+role|system.?(role|message|prompt)",
+}
+TOO_LONG = re.compile(
+    r"context.?(length|size|window)|maximum context|max_model_len|too long|too many tokens"
+    r"|reduce the length|(input|prompt) length|token count|too large to process"
+    r"|max_tokens must be at least 1, got -|exceed_context_size|string_above_max_length"
+)
+TOO_LARGE_AN_ANSWER = re.compile(
+    r"max_(completion_|output_)?tokens\W.{0,60}?(too large|above maximum|exceeds|greater than"
+    r"|valid range|less than)|supports at most \d+ completion tokens"
+)
+LIMIT = re.compile(
+    r"(?:context (?:length|size|window)|n_ctx|maximum|allowed|limit)\D{0,30}?(\d{3,8})"
+    r"|tokens > (\d{3,8})"
+)
+CONTENT = re.compile(r"content_filter|content_policy_violation|invalid_prompt")
 CHARACTERS_AT_MOST = 4_000
-"""Of a refusal's sentence: what it says about itself stands at the start."""
+"""Of an error's text: what it says about itself stands at the start."""
+RETRY_AFTER_AT_MOST_S = 3600.0
+"""No provider puts a job off for longer, whatever its header says."""
+TRANSIENT = frozenset({408, 409, 425, 429})
+MONEY = re.compile(
+    r"insufficient_quota|credit balance|more credits|billing|payment|insufficient.?(funds|balance)"
+)
+KEY = re.compile(r"api.?key|invalid_api|unauthori[sz]ed|authentication|permission")
+REGION = re.compile(r"unsupported_country|(country|region|territory|location).{0,30}not supported")
+MODEL = re.compile(
+    r"model.{0,80}?(not.{0,3}found|not exist|not a valid|not available)|no models? loaded"
+    r"|model_not_found|deploymentnotfound|api deployment|unknown model"
+)
+MEMORY = re.compile(r"more system memory|out of memory|insufficient memory")
+BROKEN = re.compile(r"has crashed|loading model")
 
 
-def read_refusal(body: object, *, status: int) -> RequestRefused:
-    """Return the error for a refused request; `body` is what the provider sent, parsed."""
-    error = _find_error(body)
-    reason = f"status {status}"
-    text = " ".join(_find_texts(error))[:CHARACTERS_AT_MOST].lower()
+def judge(
+    *, status: int, body: object, headers: Mapping[str, str], names: Mapping[str, str]
+) -> ModelUnavailable | ModelMisbehaved:
+    """Return our error for one of a provider's.
+
+    `body` is what it sent, parsed; `names` are the settings that an operator would mend: `key`,
+    `url`, `model`, and what is sent `extra`.
+    """
+    error = body.get("error", body) if isinstance(body, dict) else body
+    text = _find_text(error)
+    wait_s = _find_wait(headers)
+    if (told := _find_operators_fault(status, error, text, names)) is not None:
+        return OperatorFault(f"{status}: {told}", retry_after_s=wait_s)
     if TOO_LARGE_AN_ANSWER.search(text):
-        return RequestRefused(reason, blamed=frozenset({ANSWER_SIZE}))
-    if status == 413 or says_too_long(body) or _is_about_length(error, text):
-        return PromptTooLong(reason)
-    if CONTENT_CODES & _find_codes(error):
-        return ContentRefused(reason)
-    return RequestRefused(reason, blamed=_find_blamed(error, text))
+        return RequestRefused(f"status {status}", blamed=frozenset({ANSWER_SIZE}))
+    if status == 413 or (_may_be_length(error) and TOO_LONG.search(text)):
+        found = LIMIT.search(text)
+        limit = int(found[1] or found[2]) if found else None
+        return PromptTooLong(f"status {status}", limit=limit)
+    blamed = _find_blamed(error, text)
+    passing = status < 400 or status in TRANSIENT or BROKEN.search(text)
+    # Servers fail with 500 over a grammar that they cannot make of our schema.
+    if passing or (status >= 500 and not blamed & {RESPONSE_FORMAT, ENCODING_FORMAT}):
+        return ModelUnavailable(f"status {status}", retry_after_s=wait_s)
+    if CONTENT.search(text):
+        return ContentRefused(f"status {status}")
+    return RequestRefused(f"status {status}", blamed=blamed)
 
 
-def says_too_long(body: object) -> bool:
-    """Return whether a provider's error says by its code that the prompt was too long."""
-    return bool(TOO_LONG_CODES & _find_codes(_find_error(body)))
-
-
-def is_for_operators(body: object) -> bool:
-    """Return whether an error says by its fields that the model, key or account is wrong."""
-    error = _find_error(body)
+def _find_operators_fault(
+    status: int, error: object, text: str, names: Mapping[str, str]
+) -> str | None:
+    """Return what an operator has to do; None where it is not for operators."""
     named = error.get("param") if isinstance(error, dict) else None
-    return named == "model" or bool(OPERATORS_CODES & _find_codes(error))
+    about_model = MODEL.search(text) or named == "model"
+    if 300 <= status < 400:  # we do not follow
+        return f"the address has moved, see {names['url']}"
+    if MEMORY.search(text):
+        return f"the model does not fit into its server's memory, see {names['model']}"
+    if status >= 500 or status in TRANSIENT - {429} or status == 200:
+        return None
+    if status == 402 or MONEY.search(text) if status != 429 else "insufficient_quota" in text:
+        return "the account is empty: add credit at the provider"
+    if status == 429:
+        return None
+    if REGION.search(text):
+        return "the provider does not serve this region"
+    if about_model:
+        return f"the model is not to be had there, see {names['model']}"
+    if status == 401 or KEY.search(text):
+        return f"the key was refused, see {names['key']}"
+    if status == 403:
+        return f"the key may not do this, see {names['key']}"
+    if status == 404 and not _find_blamed(error, text):
+        return f"nothing is found there, see {names['url']} and {names['model']}"
+    sent = names["extra"].split()
+    if any(key in text for key in sent) or ("reasoning_effort" in sent and "thinking" in text):
+        return "what goes along with each question is refused, see MEMORY_CHAT_EXTRA"
+    return None
 
 
-def _find_error(body: object) -> object:
-    """Return what stands under "error", with or without which providers send it."""
-    return body.get("error", body) if isinstance(body, dict) else body
+def _find_text(error: object) -> str:
+    """Return what an error says, in lower case: its words, and the fields made for programs."""
+    parts = list(_find_strings(error))
+    return " ".join(parts)[:CHARACTERS_AT_MOST].lower()
 
 
-def _find_codes(error: object) -> set[str]:
-    if not isinstance(error, dict):
-        return set()
-    return {str(error.get(key)).lower() for key in ("code", "type")}
+def _find_strings(error: Any, key: str = "") -> Iterable[str]:
+    if isinstance(error, dict):
+        for name, value in error.items():
+            if name not in {"failed_generation", "input", "details"}:
+                yield from _find_strings(value, name)
+    elif isinstance(error, list):
+        for item in error:
+            yield from _find_strings(item)
+    elif isinstance(error, str | int):
+        yield f"{key}={error}" if key in {"n_ctx", "code", "type"} else str(error)
 
 
-def _is_about_length(error: object, text: str) -> bool:
+def _may_be_length(error: object) -> bool:
+    """Return whether an error about length can be about the question's, by the field it names."""
     named = error.get("param") if isinstance(error, dict) else None
-    if named is not None and named not in TOO_LONG_PARAMETERS:
-        return False
-    return TOO_LONG.search(text) is not None
+    return named in {None, "input_tokens", "prompt", "messages", "input"}
 
 
 def _find_blamed(error: object, text: str) -> frozenset[str]:
     """Return the parts named in the fields made for it, or else in the sentence."""
-    fields = " ".join(_find_fields(error)).lower()
+    fields = ""
+    if isinstance(error, dict):
+        details = error.get("detail")
+        rows = details if isinstance(details, list) else []
+        places = [row.get("loc") for row in rows if isinstance(row, dict)]
+        fields = f"{error.get('param')} {json.dumps(places)}".lower()
     return _match_names(fields) or _match_names(text)
 
 
@@ -87,24 +171,13 @@ def _match_names(text: str) -> frozenset[str]:
     return frozenset(part for part, name in NAMES.items() if re.search(rf"\b({name})", text))
 
 
-def _find_fields(error: object) -> Iterator[str]:
-    """Yield `param` of OpenAI's errors, and the places in FastAPI's list of them."""
-    if not isinstance(error, dict):
-        return
-    if isinstance(error.get("param"), str):
-        yield error["param"]
-    details = error.get("detail")
-    for detail in details if isinstance(details, list) else []:
-        if isinstance(detail, dict) and isinstance(detail.get("loc"), list):
-            yield ".".join(map(str, detail["loc"]))
-
-
-def _find_texts(error: Any) -> Iterator[str]:
-    if isinstance(error, str):
-        yield error
-    elif isinstance(error, dict):
-        for key in ("message", "detail", "msg"):
-            yield from _find_texts(error.get(key))
-    elif isinstance(error, list):
-        for item in error:
-            yield from _find_texts(item)
+def _find_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the headers ask for; a date in them is passed over."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if 0 <= seconds < math.inf:
+            return min(seconds, RETRY_AFTER_AT_MOST_S)
+    return None

@@ -1,11 +1,16 @@
 """The connections to a server that is named by its URL: to addresses that may be asked alone.
 
 A name is looked up once for each connection, judged, and connected to at the addresses
-that were judged. No redirect is followed: it would take the key elsewhere.
+that were judged. No redirect is followed: it would take the key elsewhere. An answer, its
+headers too, must be there within the timeout for reading, counted from the question on: the
+usual timeout begins anew with each byte, so that a server which drips could hold us for ever.
 """
 
 import socket
-from collections.abc import Callable
+import ssl
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 from urllib import request as urllib_request
 from urllib.parse import urlsplit
@@ -14,10 +19,67 @@ import httpcore2
 import httpx2
 
 from memoryproject.process import addresses, traces
+from memoryproject.process.scopes import holding
 
 Resolve = Callable[[str, int], list[str]]
 Judge = Callable[[str], bool]
 """Takes an IP address; returns whether nothing may be asked there."""
+
+
+_until: ContextVar[float] = ContextVar("memory_answer_until", default=float("inf"))
+"""When the answer that is being read must be there, on the monotonic clock."""
+
+
+class AnswerTooLong(httpx2.ReadError):
+    """The answer has more bytes than its client takes."""
+
+
+class TimedStream(httpcore2.NetworkStream):
+    """A connection whose reads end when the whole answer must be there."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+        self.write, self.close = stream.write, stream.close  # type: ignore[method-assign]
+        self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        left = _until.get() - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the answer took too long")
+        return self._stream.read(max_bytes, min(left, timeout if timeout is not None else left))
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, timeout))
+
+
+class BoundedBody(httpx2.SyncByteStream):
+    """The body of an answer, which must be there in time and have no more than `bytes_at_most`."""
+
+    def __init__(self, body: Iterable[bytes], *, until: float, bytes_at_most: float) -> None:
+        self._body, self._until, self._left = body, until, bytes_at_most
+
+    def __iter__(self) -> Iterator[bytes]:
+        parts = iter(self._body)
+        while True:
+            with holding(_until, self._until):
+                part = next(parts, None)
+            if part is None:
+                return
+            self._left -= len(part)
+            if self._left < 0:
+                raise AnswerTooLong("the answer is too long")
+            if time.monotonic() > self._until:
+                raise httpx2.ReadTimeout("the answer took too long")
+            yield part
+
+    def close(self) -> None:
+        if isinstance(self._body, httpx2.SyncByteStream):
+            self._body.close()
 
 
 class AddressRefused(httpcore2.ConnectError):
@@ -59,14 +121,15 @@ class JudgingBackend(httpcore2.SyncBackend):
         failure: Exception = httpcore2.ConnectError("the name has no address")
         for address in found:
             try:
-                return super().connect_tcp(address, port, *positional, **named)
+                stream = super().connect_tcp(address, port, *positional, **named)
+                return TimedStream(stream)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure
 
 
 class JudgingTransport(httpx2.HTTPTransport):
-    """Carries requests over connections of a `JudgingBackend`."""
+    """Carries requests over connections of a `JudgingBackend`, and bounds their answers."""
 
     def __init__(
         self,
@@ -74,8 +137,10 @@ class JudgingTransport(httpx2.HTTPTransport):
         proxy: str | None = None,
         resolve: Resolve = resolve,
         is_refused: Judge = addresses.is_refused,
+        bytes_at_most: float = float("inf"),
     ) -> None:
         super().__init__(proxy=proxy)
+        self._bytes_at_most = bytes_at_most
         if proxy is None:
             self._pool.close()
             self._pool = httpcore2.ConnectionPool(
@@ -88,7 +153,14 @@ class JudgingTransport(httpx2.HTTPTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         traces.inject(request.headers)
-        return super().handle_request(request)
+        patience_s = request.extensions.get("timeout", {}).get("read")
+        until = float("inf") if patience_s is None else time.monotonic() + patience_s
+        with holding(_until, until):
+            answer = super().handle_request(request)
+        assert isinstance(answer.stream, httpx2.SyncByteStream)
+        at_most = self._bytes_at_most
+        answer.stream = BoundedBody(answer.stream, until=until, bytes_at_most=at_most)
+        return answer
 
 
 def find_proxy(base_url: str) -> str | None:

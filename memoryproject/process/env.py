@@ -5,6 +5,7 @@ value: so secrets need not stand in the environment.
 """
 
 import ipaddress
+import json
 import os
 import secrets
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memoryproject import embedded
 from memoryproject.process.addresses import Network, find_fault
@@ -87,10 +88,60 @@ def read_model_url(name: str, default: str) -> str:
         SettingError: it is none, holds a secret, or leads where nothing may be asked.
     """
     url = read_text(name, default)
+    if not url:
+        raise SettingError(f"{name} must name the address of your resource: see docs/models.md.")
     fault = find_fault(url)
     if fault:
         raise SettingError(f"{name} {fault}.")
     return url
+
+
+def read_extra(name: str) -> dict[str, Any]:
+    """Return what goes along with each question, as the keyword arguments of a call of `openai`.
+
+    Written as JSON: `headers`, `query` and `body` are objects, `reasoning_effort` a word.
+
+    Raises:
+        SettingError: it is of another form.
+    """
+    extra = _read_json(name, {})
+    places = {"headers": "extra_headers", "query": "extra_query", "body": "extra_body"}
+    if not isinstance(extra, dict) or any(
+        not isinstance(value, str if key == "reasoning_effort" else dict)
+        for key, value in extra.items()
+        if key == "reasoning_effort" or key in places
+    ):
+        raise SettingError(f"{name} must be a JSON object of headers, query and body.")
+    if unknown := sorted(extra.keys() - places.keys() - {"reasoning_effort"}):
+        raise SettingError(
+            f"{name} knows reasoning_effort, headers, query and body, not {', '.join(unknown)};"
+            " a field of the question itself goes into body."
+        )
+    return {str(places.get(key, key)): value for key, value in extra.items()}
+
+
+def read_prefixes(name: str, default: tuple[str, str] | None) -> tuple[str, str] | None:
+    """Return what stands before a query and before a text that is embedded.
+
+    Written as JSON, a list of two strings, since their last space counts.
+
+    Raises:
+        SettingError: it is of another form.
+    """
+    pair = _read_json(name, default)
+    if pair is None or pair is default:
+        return default
+    if not isinstance(pair, list) or [type(part) for part in pair] != [str, str]:
+        raise SettingError(f'{name} must be JSON such as ["query: ", "passage: "].')
+    return pair[0], pair[1]
+
+
+def _read_json(name: str, default: Any) -> Any:
+    text = read_text(name)
+    try:
+        return json.loads(text) if text else default
+    except ValueError:
+        raise SettingError(f"{name} must be written as JSON.") from None
 
 
 def read_networks(name: str) -> list[Network]:

@@ -6,11 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, time
 from pathlib import Path
 
-from django.conf import settings
-
 from episodic.anchor_checks import check_dates, read_span
 from episodic.engines import Line
 from jobs.calls import Asker, ask_mended
+from memoryproject.ai.context import find_model
 from memoryproject.ai.prompts import find_room, find_version
 from memoryproject.text.cleaning import drop_unseen
 from semantic import engines
@@ -70,7 +69,7 @@ class LLMConsolidator:
         return engines.Consolidation(
             proposals=tuple(proposals),
             engine=ENGINE,
-            model=settings.CHAT_MODEL,
+            model=find_model(),
             prompt_version=find_version(PROMPT),
         )
 

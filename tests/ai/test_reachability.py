@@ -1,83 +1,71 @@
-"""An operator is told in words where the endpoint that is configured cannot be asked."""
+"""An operator is told in words what is wrong with the configured models, and nothing else."""
 
 from __future__ import annotations
 
-import json
-import threading
+import socket
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
 
 import pytest
 from pytest_django import Settings
 
-from memoryproject.ai import reachability
+from memoryproject.ai import llm, reachability
+from tests.dialects import openai_error
+from tests.llm.conftest import settings_for
+from tests.model_server import ModelServer, Reply, fails, run_model_server, says
 
-
-class _Server(HTTPServer):
-    status = 200
-    body = b""
-    closing: threading.Event
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def do_GET(self) -> None:
-        if not self.server.status:
-            self.server.closing.wait(20)
-            return
-        self.send_response(self.server.status)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(self.server.body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the test's output clean."""
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def endpoint(settings: Settings) -> Iterator[_Server]:
-    server = _Server(("127.0.0.1", 0), _Handler)
-    server.closing = threading.Event()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    settings.LLM, settings.CHAT_MODEL, settings.OPENAI_API_KEY = "openai", "mine", "secret-key"
-    settings.OPENAI_BASE_URL = f"http://127.0.0.1:{server.server_port}/v1"
-    yield server
-    server.closing.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def model(settings: Settings) -> Iterator[ModelServer]:
+    llm.forget()
+    with run_model_server() as server:
+        for name, value in settings_for(server).items():
+            setattr(settings, name, value)
+        yield server
+        llm.forget()
 
 
-def lists(*names: str) -> bytes:
-    rows = [{"id": name, "object": "model", "created": 0, "owned_by": "me"} for name in names]
-    return json.dumps({"object": "list", "data": rows}).encode()
+NAMES = ["llama3.2", "models/gemini-2.5-flash", "my-deployment", "claude-haiku-4-5"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_answers_is_right_whatever_is_listed(
+    name: str, model: ModelServer, settings: Settings
+) -> None:
+    settings.CHAT_MODEL = name
+    model.get["/v1/models"] = {"data": [{"id": "llama3.2:latest"}, {"id": "gpt-4o-mini-2024"}]}
+    model.script("plain", says("Hi"))
+    assert reachability.find_problem() == ""
+    assert model.asked[0].body["max_tokens"] == 1 and model.asked[0].body["model"] == name
+
+
+def test_a_refused_parameter_is_an_answer(model: ModelServer) -> None:
+    model.script("plain", openai_error("Use 'max_completion_tokens'", param="max_tokens", code=""))
+    assert reachability.find_problem() == ""
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "words"),
+    ("answer", "words"),
     [
-        (200, lists("mine", "other"), ""),
-        (200, lists(), ""),
-        (501, b"", ""),
-        (200, lists("other"), "does not list the model mine"),
-        (200, b"<html>Welcome</html>", "does not speak OpenAI's protocol"),
-        (401, b"{}", "answers with status 401"),
-        (404, b"{}", "answers with status 404"),
-        (503, b"{}", "answers with status 503"),
+        (fails(401), "401: the key was refused, see OPENAI_API_KEY"),
+        (fails(404), "404: nothing is found there, see OPENAI_BASE_URL"),
+        (fails(503), "it cannot be reached"),
+        (Reply(b"<html>Welcome</html>"), "it cannot be reached"),
     ],
+    ids=["key", "address", "away", "a page"],
 )
-def test_what_is_wrong_is_said(status: int, body: bytes, words: str, endpoint: _Server) -> None:
-    endpoint.status, endpoint.body = status, body
+def test_what_is_wrong_is_said(answer: Reply, words: str, model: ModelServer) -> None:
+    model.script("plain", answer)
     said = reachability.find_problem()
-    assert words in said and bool(said) is bool(words)
-    assert "secret-key" not in said and "Welcome" not in said
+    assert words in said and "what needs it waits" in said
+    assert "key-of-the-provider" not in said and "Welcome" not in said
 
 
-def test_a_hanging_endpoint_is_not_waited_for(endpoint: _Server) -> None:
-    endpoint.status = 0
-    assert "did not answer" in reachability.find_problem(patience_s=0.3)
+def test_a_model_that_is_being_loaded_is_not_called_away(model: ModelServer) -> None:
+    model.script("plain", says("Hi", hang_s=20))
+    assert "may still be loading" in reachability.find_problem(patience_s=0.5)
 
 
 def test_nobody_there_is_said_and_offline_nobody_is_asked(settings: Settings) -> None:
@@ -85,3 +73,18 @@ def test_nobody_there_is_said_and_offline_nobody_is_asked(settings: Settings) ->
     assert "cannot be reached" in reachability.find_problem()
     settings.LLM = "offline"
     assert reachability.find_problem() == ""
+
+
+def test_servers_on_this_machine_are_found_and_not_asked(settings: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        presets: dict[str, Any] = {
+            "ollama": {"url": f"http://127.0.0.1:{port}/v1", "local": True},
+            "lmstudio": {"url": "http://127.0.0.1:1/v1", "local": True},
+            "openai": {"url": "https://api.openai.com/v1"},
+        }
+        settings.PRESETS = presets
+        assert reachability.find_local_servers() == ["ollama"]
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.recv(10) == b""

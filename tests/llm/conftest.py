@@ -20,9 +20,7 @@ from tests.talk import MORNING, MOVING, messages
 
 def forget_server() -> None:
     """Close the connection, and forget what was learnt about the server behind it."""
-    if llm.open_channel.cache_info().currsize:
-        llm.open_channel().client.close()
-    llm.open_channel.cache_clear()
+    llm.forget()
 
 
 def settings_for(server: ModelServer) -> dict[str, Any]:
@@ -30,6 +28,7 @@ def settings_for(server: ModelServer) -> dict[str, Any]:
     return {
         "LLM": "openai",
         "OPENAI_BASE_URL": server.url,
+        "EMBEDDING_BASE_URL": server.url,
         "OPENAI_API_KEY": "key-of-the-provider",
         "CHAT_MODEL": "scripted",
         "MODEL_TIMEOUT_S": 10,

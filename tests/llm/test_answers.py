@@ -1,17 +1,15 @@
-"""Answers and bills in every shape, and prompts of which a server reads only a part."""
+"""Answers and bills in every shape."""
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pydantic
 import pytest
 
-from memoryproject.ai import llm
 from memoryproject.ai.answers import Completion
 from memoryproject.ai.dialects import Prompt
-from memoryproject.ai.errors import ModelMisbehaved
+from memoryproject.ai.errors import AnswerRefused, ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.llm import complete
 from tests.model_server import ModelServer, says, sends
 
@@ -21,7 +19,6 @@ class Colour(pydantic.BaseModel):
 
 
 GREEN = '{"colour": "green"}'
-TALK = "I moved from Ghent to Rotterdam. "
 
 
 def ask(words: str = "Which?") -> Completion:
@@ -67,7 +64,6 @@ ANSWERS: dict[str, tuple[list[dict[str, Any]], str, bool]] = {
         False,
     ),
     "an old tool": ([message(function_call={"name": "f", "arguments": GREEN})], GREEN, False),
-    "a refusal": ([message(content=None, refusal="I cannot help with moving house.")], "", False),
     "several": ([message(content=" "), message(content=GREEN)], GREEN, False),
     "none": ([], "", False),
     "null": ([message(content=None)], "", False),
@@ -85,6 +81,26 @@ def test_an_answer_is_read_wherever_it_stands(
     model.script("paint", sends({"object": "chat.completion", "choices": choices}))
     found = ask()
     assert (found.text, found.cut) == (text, cut)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        message(content=None, refusal="I cannot help with moving house."),
+        message(content="") | {"finish_reason": "content_filter"},
+    ],
+)
+def test_a_refusal_is_told_from_an_answer(choice: dict[str, Any], model: ModelServer) -> None:
+    model.script("paint", sends({"object": "chat.completion", "choices": [choice]}))
+    with pytest.raises(AnswerRefused):
+        ask()
+
+
+def test_a_provider_whose_model_failed_is_asked_again_later(model: ModelServer) -> None:
+    choice = message(content="") | {"finish_reason": "error", "error": {"code": 502}}
+    model.script("paint", sends({"object": "chat.completion", "choices": [choice]}))
+    with pytest.raises(ModelUnavailable):
+        ask()
 
 
 @pytest.mark.parametrize("body", [{}, {"choices": "none"}, {"choices": [7]}, {"choices": None}])
@@ -137,64 +153,3 @@ def test_a_bill_beside_the_answer_is_taken(model: ModelServer) -> None:
     model.script("paint", sends(body))
     found = ask()
     assert (found.input_tokens, found.output_tokens) == (7, 3)
-
-
-def bill(read: int, **more: Any) -> dict[str, Any]:
-    return {"prompt_tokens": read, "completion_tokens": 3, "total_tokens": read + 3, **more}
-
-
-def test_a_prompt_of_which_a_part_is_read_is_told_once_and_in_numbers(
-    model: ModelServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Ollama's context holds 4,096 tokens unless told otherwise; it keeps half of that."""
-    model.script("paint", *[says(GREEN, usage=bill(2050))] * 2)
-    with caplog.at_level(logging.WARNING, logger="memory"):
-        assert ask(TALK * 1_000).prompt_cut
-        assert ask("Once more. " + TALK * 1_000).prompt_cut
-    (record,) = caplog.records
-    assert "read 2050 tokens of about 8250" in record.getMessage()
-    assert "Ghent" not in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("words", "usage"),
-    [
-        (TALK * 1_000, bill(7_000)),
-        (TALK * 1_000, bill(4_200)),
-        (TALK * 60, bill(40)),
-        (TALK * 1_000, None),
-        (TALK * 1_000, bill(0)),
-        (TALK * 1_000, bill(100, prompt_tokens_details={"cached_tokens": 6_900})),
-        (TALK * 1_000, {"input_tokens": 100, "cache_read_input_tokens": 6_900}),
-        (f"{TALK}{'-' * 20_000}\n{' ' * 20_000}", bill(700)),
-        ("我上周从根特搬到了鹿特丹。" * 300, bill(2_400)),
-    ],
-    ids=["whole", "counted otherwise", "short", "not told", "told as none", "cached",
-         "cached and counted apart", "runs of signs", "Chinese"],
-)  # fmt: skip
-def test_a_prompt_that_may_have_been_read_whole_is_not_called_cut(
-    words: str, usage: Any, model: ModelServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING, logger="memory")
-    model.script("paint", says(GREEN, usage=usage))
-    assert not ask(words).prompt_cut and not caplog.records
-
-
-def test_what_the_server_may_have_kept_from_the_question_before_does_not_count(
-    model: ModelServer,
-) -> None:
-    """Versions of Ollama count only what they read anew."""
-    model.script("paint", says(GREEN, usage=bill(7_000)), says(GREEN, usage=bill(12)))
-    ask(TALK * 1_000)
-    assert not ask(TALK * 1_000 + "Once more, please.").prompt_cut
-
-
-def test_the_warning_outlives_what_was_learnt(
-    model: ModelServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING, logger="memory")
-    model.always("paint", says(GREEN, usage=bill(2050)))
-    ask(TALK * 1_000)
-    llm.open_channel().learnt_at -= llm.LEARNT_FOR_S + 1
-    ask("Once more. " + TALK * 1_000)
-    assert len(caplog.records) == 1

@@ -28,9 +28,13 @@ from tests.talk import MORNING, MOVING, messages
 pytestmark = pytest.mark.django_db
 
 
+def named(model: str) -> breaker.Name:
+    return breaker.Name(breaker.find_provider(), model)
+
+
 def fail(model: str, error: Exception | None = None, *, times: int = 1) -> None:
     for _ in range(times):
-        with pytest.raises(ModelUnavailable), guard(model):
+        with pytest.raises(ModelUnavailable), guard(named(model)):
             raise error or ModelUnavailable("away")
 
 
@@ -44,7 +48,7 @@ def let_pass(seconds: float) -> None:
 
 def is_asked(model: str) -> bool:
     try:
-        with guard(model):
+        with guard(named(model)):
             return True
     except BreakerOpen:
         return False
@@ -54,7 +58,7 @@ def test_some_failures_in_a_row_open_it_for_this_model_alone() -> None:
     fail("a", times=FAILURES - 1)
     assert is_asked("a"), "an answer ends the row"
     fail("a", times=FAILURES)
-    assert not is_asked("a") and is_asked("b") and not breaker.is_closed("a")
+    assert not is_asked("a") and is_asked("b") and not breaker.is_closed(named("a"))
 
 
 def test_failures_far_apart_do_not_open_it() -> None:
@@ -66,7 +70,7 @@ def test_failures_far_apart_do_not_open_it() -> None:
 
 def test_an_answer_of_no_use_is_an_answer() -> None:
     fail("a", times=FAILURES - 1)
-    with pytest.raises(ModelMisbehaved), guard("a"):
+    with pytest.raises(ModelMisbehaved), guard(named("a")):
         raise ModelMisbehaved("prose")
     fail("a", times=FAILURES - 1)
     assert is_asked("a")
@@ -75,9 +79,9 @@ def test_an_answer_of_no_use_is_an_answer() -> None:
 def test_after_the_pause_one_may_try_and_no_more() -> None:
     fail("a", times=FAILURES)
     let_pass(PAUSE.total_seconds() + 1)
-    with guard("a"):
+    with guard(named("a")):
         assert not is_asked("a"), "another tries already"
-    assert breaker.is_closed("a")
+    assert breaker.is_closed(named("a"))
 
 
 def test_a_try_that_fails_opens_it_anew_and_one_that_dies_does_not_hold_it() -> None:
@@ -101,7 +105,7 @@ def test_a_provider_that_asks_for_a_longer_pause_gets_it() -> None:
 
 
 def time_out(model: str, scope: uuid.UUID) -> None:
-    with pytest.raises(ModelUnavailable), guard(model, scope=scope):
+    with pytest.raises(ModelUnavailable), guard(named(model), scope=scope):
         raise ModelUnavailable("too slow", timed_out=True)
 
 
@@ -109,7 +113,7 @@ def test_timeouts_of_one_conversation_stop_no_other_and_those_of_two_do() -> Non
     one, other = uuid.uuid4(), uuid.uuid4()
     for _ in range(3 * FAILURES):
         time_out("a", one)
-    assert breaker.is_closed("a")
+    assert breaker.is_closed(named("a"))
     time_out("a", other)
     assert not is_asked("a")
 
@@ -123,9 +127,9 @@ def test_an_answer_between_two_timeouts_keeps_it_closed() -> None:
 def test_while_somebody_tries_nobody_begins_work_that_needs_the_model() -> None:
     fail("a", times=FAILURES)
     let_pass(PAUSE.total_seconds() + 1)
-    breaker.check("a")
-    with guard("a"), pytest.raises(BreakerOpen):
-        breaker.check("a")
+    breaker.check(named("a"))
+    with guard(named("a")), pytest.raises(BreakerOpen):
+        breaker.check(named("a"))
 
 
 def test_what_we_refuse_ourselves_is_no_failure_of_the_model() -> None:
@@ -154,7 +158,7 @@ def test_in_an_hours_outage_everything_is_taken_and_the_model_hardly_asked(
                 talk = talks[minute // 10]
                 post(ana, talk, messages(MOVING, MORNING))
                 ana.post("flush", {"conversation_id": str(talk)})
-            before, was_open = len(model.asked), not breaker.is_closed("scripted")
+            before, was_open = len(model.asked), not breaker.is_closed(named("scripted"))
             reconcile()
             drain_jobs()
             while_open += [len(model.asked) - before] if was_open else []
@@ -177,7 +181,7 @@ def test_in_an_hours_outage_everything_is_taken_and_the_model_hardly_asked(
     assert set(Job.objects.of(ana.tenant).values_list("state", flat=True)) == {State.DONE}
     assert not Message.objects.of(ana.tenant).filter(episode=None).exists()
     assert not Episode.objects.of(ana.tenant).filter(degraded=True).exists()
-    assert breaker.is_closed("scripted")
+    assert breaker.is_closed(named("scripted"))
 
 
 def test_while_the_model_is_down_jobs_wait_without_asking_it(

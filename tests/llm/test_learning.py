@@ -17,6 +17,7 @@ from memoryproject.ai.errors import (
     ContentRefused,
     ModelMisbehaved,
     ModelUnavailable,
+    OperatorFault,
     PromptTooLong,
     RequestRefused,
 )
@@ -120,8 +121,123 @@ def test_a_question_whose_content_is_refused_is_put_once(code: str, model: Model
 )
 def test_what_an_operator_mends_is_waited_for(refusal: Reply, model: ModelServer) -> None:
     model.script("paint", refusal)
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(OperatorFault):
         ask()
+
+
+FAULTS: dict[str, tuple[Reply, str]] = {
+    "OpenAI's key": (fails(401), "401: the key was refused, see OPENAI_API_KEY"),
+    "Gemini's key": (
+        sends([{"error": {"message": "API key not valid.", "status": "INVALID"}}], status=400),
+        "400: the key was refused, see OPENAI_API_KEY",
+    ),
+    "Gemini's region": (
+        sends(
+            [{"error": {"message": "User location is not supported for the API use."}}], status=400
+        ),
+        "400: the provider does not serve this region",
+    ),
+    "Anthropic's credit": (
+        sends(
+            {"error": {"message": "Your credit balance is too low to access the API."}}, status=400
+        ),
+        "400: the account is empty",
+    ),
+    "OpenAI's limit": (
+        openai_error("Billing hard limit has been reached", param=None, code="billing_hard_limit"),
+        "400: the account is empty",
+    ),
+    "OpenAI's quota": (
+        sends({"error": {"message": "no", "code": "insufficient_quota"}}, status=429),
+        "429: the account is empty",
+    ),
+    "OpenRouter's model": (
+        sends({"error": {"message": "x is not a valid model ID", "code": 400}}, status=400),
+        "400: the model is not to be had there, see MEMORY_CHAT_MODEL",
+    ),
+    "OpenRouter's credit behind 200": (
+        sends({"error": {"message": "needs more credits", "code": 402}}),
+        "402: the account is empty",
+    ),
+    "LM Studio without a model": (
+        sends({"error": {"message": "No models loaded. Please load a model"}}, status=404),
+        "404: the model is not to be had there",
+    ),
+    "Azure's deployment": (
+        sends({"error": {"code": "DeploymentNotFound", "message": "no"}}, status=404),
+        "404: the model is not to be had there",
+    ),
+    "a wrong path": (fails(404), "404: nothing is found there, see OPENAI_BASE_URL"),
+    "a redirect": (fails(301, location="/v2"), "301: the address has moved, see OPENAI_BASE_URL"),
+    "Ollama's memory": (
+        sends({"error": {"message": "model requires more system memory (9 GiB)"}}, status=500),
+        "500: the model does not fit into its server's memory",
+    ),
+}
+
+
+@pytest.mark.parametrize(("refusal", "sentence"), FAULTS.values(), ids=FAULTS)
+def test_an_operator_is_told_in_one_sentence(
+    refusal: Reply, sentence: str, model: ModelServer
+) -> None:
+    model.script("paint", refusal)
+    with pytest.raises(OperatorFault) as fault:
+        ask()
+    assert str(fault.value).startswith(sentence)
+
+
+PASSING: dict[str, Reply] = {
+    "LM Studio": sends(
+        {"error": "The model has crashed without additional information."}, status=400
+    ),
+    "OpenRouter": sends({"error": {"message": "Provider returned error", "code": 429}}),
+    "llama.cpp": sends({"error": {"message": "Loading model", "code": 503}}, status=503),
+    "OpenAI": sends(
+        {"error": {"message": "Rate limit", "code": "rate_limit_exceeded"}}, status=429
+    ),
+}
+
+
+@pytest.mark.parametrize("refusal", PASSING.values(), ids=PASSING)
+def test_what_passes_is_for_nobody(refusal: Reply, model: ModelServer) -> None:
+    model.script("paint", refusal)
+    with pytest.raises(ModelUnavailable) as away:
+        ask()
+    assert type(away.value) is ModelUnavailable
+
+
+def test_a_grammar_that_fails_with_500_is_left_out(model: ModelServer) -> None:
+    said = {
+        "error": {"code": 500, "message": "Failed to initialize samplers: failed to parse grammar"}
+    }
+    model.script("paint", sends(said, status=500))
+    model.script("plain", GREEN)
+    assert ask().text
+
+
+def test_what_an_operator_sends_along_goes_along_and_is_blamed(
+    model: ModelServer, settings: Settings
+) -> None:
+    settings.CHAT_EXTRA = {
+        "reasoning_effort": "low",
+        "extra_body": {"provider": {"sort": "price"}},
+        "extra_headers": {"X-Title": "memory"},
+        "extra_query": {"api-version": "2025"},
+    }
+    model.script("paint", GREEN, openai_error("provider is unknown", param="provider", code=None))
+    ask()
+    asked = model.asked[0]
+    assert (asked.body["reasoning_effort"], asked.body["provider"]) == ("low", {"sort": "price"})
+    assert asked.headers["x-title"] == "memory" and asked.path.endswith("?api-version=2025")
+    with pytest.raises(OperatorFault, match="see MEMORY_CHAT_EXTRA"):
+        ask()
+
+
+def test_the_package_asks(model: ModelServer) -> None:
+    model.script("paint", GREEN)
+    ask()
+    assert model.asked[0].headers["x-stainless-lang"] == "python"
+    assert model.asked[0].headers["user-agent"].startswith("OpenAI/Python")
 
 
 def test_a_refusal_that_names_what_was_not_sent_is_one_without_a_name(model: ModelServer) -> None:
@@ -183,7 +299,7 @@ def test_learning_takes_no_longer_than_a_question_may(
     model.refuse(lambda asked: slow)
     with pytest.raises(ModelUnavailable):
         ask()
-    assert 1 <= len(model.asked) <= 2
+    assert 1 <= len(model.asked) <= 4, "twice as long, as it may have to load its model"
 
 
 @pytest.mark.parametrize("answer", ["Green, I think.", '{"answer": "green"}'])

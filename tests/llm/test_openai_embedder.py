@@ -21,10 +21,10 @@ from indexing.models import SearchVector
 from indexing.queries import units_without_vector
 from jobs.draining import drain_jobs
 from jobs.models import Job, State
-from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import OPENAI_BATCH, OpenAIEmbedder
-from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai import embeddings, providers
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorFault
 from memoryproject.ai.models import Breaker
+from memoryproject.ai.remote_embedder import OPENAI_BATCH, OpenAIEmbedder
 from tests.conftest import Agent
 from tests.embedders import forget_embedders
 from tests.llm.conftest import flush_job, post, run_again
@@ -39,16 +39,15 @@ DIM = 8
 @pytest.fixture
 def server(settings: Settings) -> Iterator[ModelServer]:
     with run_model_server() as server:
-        settings.OPENAI_BASE_URL = server.url
+        settings.OPENAI_BASE_URL = settings.EMBEDDING_BASE_URL = server.url
         settings.MODEL_TIMEOUT_S = 10
         yield server
+        providers.forget()
 
 
 @pytest.fixture
 def embedder(server: ModelServer) -> Iterator[OpenAIEmbedder]:
-    made = OpenAIEmbedder(model="scripted", dim=2)
-    yield made
-    made._client.close()
+    yield OpenAIEmbedder(model="scripted", dim=2)
 
 
 @pytest.fixture
@@ -61,9 +60,6 @@ def remote(server: ModelServer, settings: Settings) -> Iterator[ModelServer]:
     )
     forget_embedders()
     yield server
-    made = embeddings.get_embedder()
-    assert isinstance(made, OpenAIEmbedder)
-    made._client.close()
     forget_embedders()
 
 
@@ -111,7 +107,6 @@ def test_a_server_that_knows_no_bytes_is_asked_for_numbers(
 
 
 BAD: dict[str, Reply] = {
-    "a wrong size": embeds([[1, 2, 3]]),
     "too few": embeds([]),
     "too many": embeds([[1, 0], [0, 1]]),
     "a vector without direction": embeds([[0, 0]]),
@@ -171,8 +166,12 @@ def test_without_the_endpoint_an_answer_comes_from_words_alone(
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("answer", "error", "attempts"),
-    [(fails(500), "ModelUnavailable", 0), (embeds([[1, 0]]), "ModelMisbehaved", 0)],
-    ids=["away", "misbehaving"],
+    [
+        (fails(500), "ModelUnavailable", 0),
+        (embeds([[0] * DIM] * 8), "ModelMisbehaved", 0),
+        (embeds([[1, 0]] * 8), "OperatorFault", 0),
+    ],
+    ids=["away", "misbehaving", "of another size"],
 )
 def test_work_waits_for_vectors(
     answer: Any,
@@ -189,6 +188,7 @@ def test_work_waits_for_vectors(
     assert (job.state, job.error_class, job.attempts) == (State.READY, error, attempts)
     assert not Episode.objects.of(ana.tenant).exists()
     remote.always("embed", embed_words)
+    Breaker.objects.update(open_until=Now())
     run_again(job)
     assert job.state == State.DONE and Episode.objects.of(ana.tenant).exists()
 
@@ -249,3 +249,102 @@ def test_after_a_change_of_the_model_a_command_makes_the_vectors_anew(
 def vectors_by_unit(agent: Agent, model: str) -> list[uuid.UUID]:
     rows = SearchVector.objects.of(agent.tenant).filter(model=model)
     return list(rows.values_list("unit_id", flat=True))
+
+
+def test_the_package_asks(embedder: OpenAIEmbedder, server: ModelServer) -> None:
+    server.script("embed", embeds([[3, 4]]))
+    embedder.embed_query("a")
+    assert server.asked[0].headers["x-stainless-lang"] == "python"
+    assert server.asked[0].headers["user-agent"].startswith("OpenAI/Python")
+
+
+def test_another_size_is_named(embedder: OpenAIEmbedder, server: ModelServer) -> None:
+    server.script("embed", embeds([[1, 2, 3]]))
+    with pytest.raises(OperatorFault, match="size 3, not 2: see MEMORY_EMBEDDING_DIM"):
+        embedder.embed_query("a")
+
+
+def takes_at_most(server: ModelServer, *, texts: int = 1000, characters: int = 10**6) -> None:
+    """Let a server refuse more texts or longer ones than that, as they are known to."""
+
+    def gate(asked: Asked) -> Reply | None:
+        sent = asked.body["input"]
+        if len(sent) > texts:
+            said = {"error": f"batch size {len(sent)} > maximum allowed batch size {texts}"}
+            return sends(said, status=413)
+        if max(map(len, sent)) > characters:
+            error = {"message": "input is too large to process. increase the batch size"}
+            return sends({"error": error}, status=500)
+        return None
+
+    server.refuse(gate)
+    server.always("embed", lambda asked: embeds([[1, 0]] * len(asked.body["input"])))
+
+
+def test_a_limit_of_texts_is_learnt_by_halves_and_kept(
+    embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    takes_at_most(server, texts=8)
+    texts = [f"text {number}" for number in range(32)]
+    assert embedder.embed_passages(texts).shape == (32, 2)
+    before = len(server.asked)
+    assert embedder.embed_passages(texts).shape == (32, 2)
+    assert [len(asked.body["input"]) for asked in server.asked[before:]] == [8] * 4
+    row = Breaker.objects.get(model="scripted")
+    assert (row.texts_at_most, row.characters_at_most) == (8, None)
+    another = OpenAIEmbedder(model="scripted", dim=2)
+    another.embed_passages(texts[:16])
+    assert len(server.asked[-1].body["input"]) == 8, "another process knows it as well"
+
+
+def test_a_limit_of_characters_is_learnt_by_halves_and_kept(
+    embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    takes_at_most(server, characters=2_048)
+    assert embedder.embed_passages(["short", "x" * 7_000]).shape == (2, 2)
+    before = len(server.asked)
+    embedder.embed_passages(["short", "x" * 7_000])
+    assert [[*map(len, asked.body["input"])] for asked in server.asked[before:]] == [[5, 1_750]]
+    row = Breaker.objects.get(model="scripted")
+    assert (row.texts_at_most, row.characters_at_most) == (None, 1_750)
+
+
+def test_prefixes_stand_before_texts_and_are_a_part_of_the_models_name(
+    server: ModelServer,
+) -> None:
+    prefixes = embeddings.find_prefixes("nomic-embed-text:latest")
+    assert prefixes == ("search_query: ", "search_document: ")
+    made = OpenAIEmbedder(model="nomic-embed-text", dim=2, prefixes=prefixes)
+    server.script("embed", embeds([[1, 0]]), embeds([[1, 0]]))
+    made.embed_query("where?")
+    made.embed_passages(["there"])
+    inputs = [asked.body["input"] for asked in server.asked]
+    assert inputs == [["search_query: where?"], ["search_document: there"]]
+    assert made.name.startswith("nomic-embed-text+") and made.model == "nomic-embed-text"
+    assert embeddings.find_prefixes("text-embedding-3-small") == ("", "")
+
+
+def test_a_size_of_ones_own_is_asked_for_unless_that_is_refused(server: ModelServer) -> None:
+    made = OpenAIEmbedder(model="scripted", dim=2, sends_dim=True)
+    said = "Model does not support matryoshka representation, changing output dimensions"
+    server.script("embed", embeds([[1, 0]]), sends({"message": said}, status=400))
+    server.script("embed", embeds([[1, 0]]), embeds([[1, 0]]))
+    for text in ("a", "b", "c"):
+        made.embed_query(text)
+    assert [asked.body.get("dimensions") for asked in server.asked] == [2, 2, None, None]
+
+
+def test_vectors_without_places_come_in_the_order_of_the_texts(
+    embedder: OpenAIEmbedder, server: ModelServer
+) -> None:
+    server.script("embed", sends({"data": [{"embedding": [3, 4]}, {"embedding": [0, 2]}]}))
+    assert np.allclose(embedder.embed_passages(["a", "b"]), [[0.6, 0.8], [0, 1]])
+
+
+def test_the_key_of_the_language_model_goes_to_no_other_server(
+    server: ModelServer, settings: Settings
+) -> None:
+    settings.EMBEDDING_API_KEY = "another"
+    server.script("embed", embeds([[1, 0]]))
+    OpenAIEmbedder(model="scripted", dim=2).embed_query("a")
+    assert server.asked[0].authorization == "Bearer another"

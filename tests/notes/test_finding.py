@@ -21,8 +21,8 @@ from indexing.queries import units_without_vector
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import OpenAIEmbedder
 from memoryproject.ai.models import Breaker
+from memoryproject.ai.remote_embedder import OpenAIEmbedder
 from memoryproject.tenancy.walls import across_tenants
 from notes import services
 from notes.wording import PASSAGE_AT_MOST

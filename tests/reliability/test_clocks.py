@@ -32,7 +32,7 @@ from semantic.models import Changeset
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import flush_job, post
-from tests.llm.test_breaker import fail, is_asked
+from tests.llm.test_breaker import fail, is_asked, named
 from tests.model_server import Asked, ModelServer, Reply, run_model_server, says
 from tests.reliability.product import PATIENCE_S, workers
 from tests.talk import MORNING, MOVING, messages, whole_talk
@@ -77,7 +77,7 @@ def test_a_pause_lasts_by_the_databases_clock(
     with clock_is_off(skew, monkeypatch):
         fail("a", times=FAILURES)
         assert not is_asked("a")
-    assert not is_asked("a") and not breaker.is_closed("a")
+    assert not is_asked("a") and not breaker.is_closed(named("a"))
     until = Breaker.objects.get().open_until
     assert until is not None and abs(until - database_now() - PAUSE_FIRST) < MOMENT
 

@@ -18,7 +18,7 @@ from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind, Vect
 from indexing.services import Entry
 from jobs.draining import drain_jobs
 from memoryproject.ai import embeddings
-from memoryproject.ai.embeddings import OpenAIEmbedder
+from memoryproject.ai.remote_embedder import OpenAIEmbedder
 from retrieval.models import Retrieval
 from tests.conftest import Agent
 from tests.embedders import forget_embedders

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import http.server
+import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 
 import httpcore2
 import httpx2
@@ -13,7 +16,7 @@ import pytest
 from pytest_django import Settings
 
 from memoryproject.ai import providers, transport
-from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.transport import AddressRefused, JudgingBackend, JudgingTransport
 from memoryproject.process import env
 from memoryproject.process.addresses import is_refused
@@ -128,16 +131,19 @@ def test_other_addresses_are_not_refused(text: str) -> None:
 
 
 @contextmanager
-def asking(server: ModelServer, settings: Settings) -> Iterator[httpx2.Client]:
+def asking(server: ModelServer, settings: Settings) -> Iterator[None]:
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.url, KEY
-    settings.MODEL_TIMEOUT_S = 3
-    with providers.make_client() as client:
-        yield client
+    yield
+    providers.forget()
 
 
-def assert_unavailable(client: httpx2.Client, *, timeout_s: float = 3.0) -> None:
-    with pytest.raises(ModelUnavailable):
-        providers.post(client, "chat/completions", CHAT, timeout_s=timeout_s, at_most=10_000)
+def assert_unavailable(*, timeout_s: float = 3.0) -> None:
+    with pytest.raises((ModelUnavailable, ModelMisbehaved)):
+        providers.ask(
+            providers.find_chat_endpoint(),
+            lambda client, timeout: client.chat.completions.create(**CHAT, timeout=timeout),
+            timeout_s=timeout_s,
+        )
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -147,8 +153,8 @@ def test_a_redirect_is_not_followed_and_takes_the_key_nowhere(
     with run_model_server() as elsewhere, run_model_server() as server:
         moved = Reply(status=status, headers={"Location": f"{elsewhere.url}/chat/completions"})
         server.always("plain", moved)
-        with asking(server, settings) as client:
-            assert_unavailable(client)
+        with asking(server, settings):
+            assert_unavailable()
         assert server.asked and not elsewhere.asked
 
 
@@ -177,10 +183,10 @@ def test_an_error_that_does_not_end_is_cut_off(settings: Settings) -> None:
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     settings.OPENAI_BASE_URL = f"http://127.0.0.1:{server.server_port}/v1"
     try:
-        with providers.make_client() as client:
-            assert_unavailable(client)
+        assert_unavailable()
         assert server.hung_up.wait(60), "we have hung up"  # type: ignore[attr-defined]
     finally:
+        providers.forget()
         server.shutdown()
         server.server_close()
 
@@ -188,8 +194,8 @@ def test_an_error_that_does_not_end_is_cut_off(settings: Settings) -> None:
 def test_an_error_that_drips_is_cut_off(settings: Settings) -> None:
     with run_model_server() as server:
         server.always("plain", Reply(body=b"x" * 1000, status=500, drip_s=0.1))
-        with asking(server, settings) as client:
-            assert_unavailable(client, timeout_s=0.5)
+        with asking(server, settings):
+            assert_unavailable(timeout_s=0.5)
 
 
 @pytest.mark.parametrize(
@@ -213,3 +219,64 @@ def test_a_proxy_of_the_environment_is_used(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert transport.find_proxy("https://models.example.com/v1") == proxy
+
+
+def drip(listening: socket.socket, *, first: bytes) -> None:
+    """Answer each question with some bytes, and then with one more each tenth of a second."""
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            with suppress(OSError), connection:
+                connection.recv(5_000)
+                connection.sendall(first)
+                while True:
+                    connection.sendall(b"a")
+                    time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"],
+    ids=["headers", "body"],
+)
+def test_an_answer_that_drips_is_cut_off(first: bytes, settings: Settings) -> None:
+    """The usual timeout begins anew with each byte."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=partial(drip, listening, first=first), daemon=True).start()
+        settings.OPENAI_BASE_URL = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        started = time.monotonic()
+        with pytest.raises(ModelUnavailable) as away:
+            providers.ask(
+                providers.find_chat_endpoint(),
+                lambda client, timeout: client.chat.completions.create(**CHAT, timeout=timeout),
+                timeout_s=1.0,
+            )
+        assert away.value.timed_out and time.monotonic() - started < 30
+        providers.forget()
+
+
+def test_an_answer_of_a_gigabyte_is_cut_off(settings: Settings) -> None:
+    sent = 0
+
+    def pour(listening: socket.socket) -> None:
+        nonlocal sent
+        connection, _ = listening.accept()
+        with suppress(OSError), connection:
+            connection.recv(5_000)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            while sent < 10**9:
+                sent += connection.send(b" " * 65_536)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        pouring = threading.Thread(target=pour, args=(listening,), daemon=True)
+        pouring.start()
+        settings.OPENAI_BASE_URL = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        with pytest.raises(ModelMisbehaved, match="too long"):
+            providers.ask(
+                providers.find_chat_endpoint(),
+                lambda client, timeout: client.chat.completions.create(**CHAT, timeout=timeout),
+                timeout_s=60.0,
+            )
+        providers.forget()
+        pouring.join(30)
+    assert sent < 10 * providers.BYTES_AT_MOST

@@ -20,9 +20,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.urls import get_resolver
 
+from indexing.model_change import explain_changes
 from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
-from memoryproject.ai.reachability import find_problem
+from memoryproject.ai.reachability import find_local_servers, find_problem
 from memoryproject.process import logs, web
 from memoryproject.process.forks import fork, kill
 from memoryproject.process.loading import load_shared_models, without_collecting
@@ -88,6 +89,11 @@ class Command(BaseCommand):
                 subprocess.run(command, env=os.environ | WITHOUT_MODEL, check=True)
             if problem := find_problem():
                 self._say(problem)
+            if changed := explain_changes():
+                self._say(changed)
+            if "MEMORY_LLM" not in os.environ and (found := find_local_servers()):
+                words = " or ".join(f"MEMORY_LLM={word}" for word in found)
+                self._say(f"A server of language models runs on this machine: {words} uses it.")
             self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
             self._show_login()
             logs.install_hooks()
