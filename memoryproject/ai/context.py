@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from memoryproject.ai import breaker, providers
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorFault
-from memoryproject.ai.local_model import count_prompt_tokens
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion

@@ -70,8 +70,6 @@ class LocalEmbedder:
         return text
 
 
-
-
 def get_embedder() -> Embedder:
     """Return this process's own embedder."""
     return get_embedders()[0]
