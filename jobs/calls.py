@@ -115,6 +115,7 @@ class Asker:
         )
         with breaker.guard(settings.CHAT_MODEL, scope=self._claim.scope):
             spending.open_call(call)
+            claims.expect(self._claim, settings.MODEL_TIMEOUT_S)
             return _put(call, prompt, reply, self._claim)
 
 

@@ -179,7 +179,7 @@ def count_rows_read(node: dict[str, Any]) -> float:
 
 def explain_claim(only: str) -> dict[str, Any]:
     statement = turns.read_statement(only)
-    params = {"pairs": ["flush segment"], "cap": settings.TENANT_JOBS}
+    params = {"cap": settings.TENANT_JOBS, "full_tenants": []}
     with connection.cursor() as cursor:
         # Tables of tests have no statistics, from which the planner would learn as much.
         cursor.execute("SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
