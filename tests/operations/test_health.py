@@ -16,6 +16,7 @@ from jobs.backlog import STANDS_STILL_AFTER
 from jobs.models import Job, Kind, State, WorkerRestart
 from jobs.supervisor import Supervisor, find_reason_to_end
 from memoryproject.process.forks import fork, kill
+from operations import metrics
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
@@ -144,6 +145,7 @@ def test_a_restart_is_on_record_and_in_the_metrics(ana: Agent) -> None:
     assert "no worker takes any" in find_reason_to_end(cluster)
     (row,) = backlog.list_restarts()
     assert (row.cluster, "no worker takes any" in row.reason) == (cluster, True)
+    metrics.collector.forget()
     assert "memory_worker_restarts 1.0" in ana.client.get("/metrics").content.decode()
 
 
