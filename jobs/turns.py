@@ -1,7 +1,7 @@
 """Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first.
 
-A cluster has one worker more than `MEMORY_WORKERS`, in reserve: neither a tenant nor background
-work ever holds all of its workers, so what somebody waits for finds one that is free.
+A cluster has one worker more than `MEMORY_WORKERS`, in reserve: no tenant ever holds all of its
+workers, and the last that is free takes only what somebody waits for.
 """
 
 import uuid
@@ -17,7 +17,6 @@ from jobs.flows import get_flow
 from jobs.models import INTERACTIVE, Kind
 from memoryproject.database.clock import execute, read_sql
 
-BACKGROUND = tuple(kind for kind in Kind if kind not in INTERACTIVE)
 MAY_BE_CLAIMED = """
     jobs_job.state IN ('ready', 'running')
     AND COALESCE(jobs_job.lease_until, jobs_job.run_after) <= statement_timestamp()
@@ -83,17 +82,16 @@ def _list_held(cluster: uuid.UUID) -> list[tuple[uuid.UUID, str]]:
 def _rank_conditions(held: Counter[str] | dict[str, int], *, in_order: bool) -> Iterator[str]:
     """Yield which jobs are looked for first, second and so on, as conditions on them.
 
-    A kind that somebody waits for and that holds all workers but one gives way to the others.
+    Of what somebody waits for, a kind that holds all workers but one gives way to the others.
     """
     full = [kind for kind in INTERACTIVE if held.get(kind, 0) >= settings.WORKERS]
-    urgent = [kind for kind in INTERACTIVE if kind not in full]
-    is_full = sum(held.get(kind, 0) for kind in BACKGROUND) >= settings.WORKERS
-    if not in_order:
-        yield _of_kinds(urgent)
-    if not is_full:
-        yield _of_kinds([*urgent, *BACKGROUND]) if full else ""
-    if full or (in_order and is_full):
-        yield _of_kinds(INTERACTIVE)
+    if full:
+        yield _of_kinds([kind for kind in INTERACTIVE if kind not in full])
+    is_last = sum(held.values()) >= settings.WORKERS
+    if is_last or not in_order:
+        yield THAT_ARE_INTERACTIVE
+    if not is_last:
+        yield ""
 
 
 def _of_kinds(kinds: Collection[str]) -> str:

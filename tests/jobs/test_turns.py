@@ -181,6 +181,18 @@ def test_background_work_of_many_leaves_one_worker_to_what_somebody_waits_for(
     assert claim_next(in_order=True).id == flush.id
 
 
+def test_the_last_worker_that_is_free_takes_what_somebody_waits_for_alone(
+    ana: Agent, cleo: Agent, cluster: uuid.UUID
+) -> None:
+    make_many(ana, Kind.FLUSH, 2)
+    make_job(cleo)
+    assert [claim_next().kind, claim_next().kind] == [Kind.FLUSH] * 2
+    for in_order in (False, True):
+        assert claims.claim_next(in_order=in_order) is None
+    flush = make_job(cleo, Kind.FLUSH)
+    assert claim_next().id == flush.id
+
+
 def test_a_kind_that_holds_all_workers_but_one_gives_way_to_another(
     ana: Agent, bo: Agent, cleo: Agent, cluster: uuid.UUID
 ) -> None:
