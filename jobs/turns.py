@@ -65,8 +65,9 @@ def find_next(*, in_order: bool, cluster: uuid.UUID | None) -> uuid.UUID | None:
     jobs is passed over; two clusters that claim at the same moment may make it one more.
     """
     held = _list_held(cluster) if cluster else []
-    tenants, kinds = (Counter(column) for column in zip(*held, strict=True)) if held else ({}, {})
+    tenants = Counter(tenant for tenant, _ in held)
     full_tenants = [tenant for tenant, count in tenants.items() if count >= settings.WORKERS]
+    kinds = Counter(kind for _, kind in held)
     for condition in _rank_conditions(kinds, in_order=in_order):
         job_id = _find(condition, cap=settings.TENANT_JOBS, full_tenants=full_tenants)
         if job_id is not None:
@@ -79,15 +80,15 @@ def _list_held(cluster: uuid.UUID) -> list[tuple[uuid.UUID, str]]:
     return execute(HELD, [cluster])
 
 
-def _rank_conditions(held: Counter[str] | dict[str, int], *, in_order: bool) -> Iterator[str]:
+def _rank_conditions(held: Counter[str], *, in_order: bool) -> Iterator[str]:
     """Yield which jobs are looked for first, second and so on, as conditions on them.
 
     Of what somebody waits for, a kind that holds all workers but one gives way to the others.
     """
-    full = [kind for kind in INTERACTIVE if held.get(kind, 0) >= settings.WORKERS]
+    full = [kind for kind in INTERACTIVE if held[kind] >= settings.WORKERS]
     if full:
         yield _of_kinds([kind for kind in INTERACTIVE if kind not in full])
-    is_last = sum(held.values()) >= settings.WORKERS
+    is_last = held.total() >= settings.WORKERS
     if is_last or not in_order:
         yield THAT_ARE_INTERACTIVE
     if not is_last:
