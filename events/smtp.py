@@ -1,4 +1,4 @@
-"""Django's connection to a mail server, with a deadline by the clock and a bound on what is read."""
+"""Django's connection to a mail server, with a deadline by the clock and bounded answers."""
 
 import smtplib
 from collections.abc import Sequence

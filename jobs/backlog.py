@@ -10,7 +10,7 @@ from datetime import timedelta
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs.models import WAITS_UNTIL, Job, State, WorkerRestart
+from jobs.models import AT_WORK, WAITS_UNTIL, Job, State, WorkerRestart
 from jobs.turns import may_be_claimed
 from memoryproject.tenancy.walls import across_tenants
 
@@ -20,8 +20,6 @@ worker by up to 30 s, `health/ready` is red within 90 s."""
 COUNTED_AT_MOST = 1_000
 RESTARTS_SHOWN_FOR = timedelta(days=1)
 RESTARTS_KEPT_FOR = timedelta(days=30)
-AT_WORK = Q(state=State.RUNNING, error_class="", lease_until__gt=Now())
-"""Jobs whose worker lives. One that failed and waits keeps its place as running, with its error."""
 
 
 @across_tenants()

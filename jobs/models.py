@@ -42,6 +42,8 @@ class State(models.TextChoices):
 
 OPEN = Q(state__in=[State.READY, State.RUNNING])
 URGENT = Q(kind__in=INTERACTIVE) & OPEN
+AT_WORK = Q(state=State.RUNNING, error_class="", lease_until__gt=Now())
+"""Jobs whose worker lives. One that failed and waits keeps its place as running, with its error."""
 DUE = Coalesce("lease_until", "run_after")
 """When an open job may be claimed: a running one when its lease ends."""
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}

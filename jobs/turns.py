@@ -14,7 +14,7 @@ from django.db.models import BooleanField
 from django.db.models.expressions import RawSQL
 
 from jobs.flows import get_flow
-from jobs.models import INTERACTIVE, Kind
+from jobs.models import AT_WORK, INTERACTIVE, Job, Kind
 from memoryproject.database.clock import execute, read_sql
 
 MAY_BE_CLAIMED = """
@@ -36,12 +36,6 @@ MAY_BE_CLAIMED = """
 Of a kind and scope one runs at most. Whose lease has ended is not waited for: a flush and a
 segmentation whose workers died would wait for each other for ever.
 """
-HELD = """
-    SELECT tenant_id, kind FROM jobs_job
-    WHERE state = 'running' AND holder = %s AND error_class = ''
-        AND lease_until > statement_timestamp()
-"""
-"""What the workers of a cluster hold: few rows. Uses index: jobs_job_by_holder."""
 ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 """Workers of a cluster that claim at the same moment would not see each other's jobs run."""
 
@@ -76,8 +70,13 @@ def find_next(*, in_order: bool, cluster: uuid.UUID | None) -> uuid.UUID | None:
 
 
 def _list_held(cluster: uuid.UUID) -> list[tuple[uuid.UUID, str]]:
+    """Return tenant and kind of each job that the workers of a cluster hold.
+
+    Uses index: jobs_job_by_holder.
+    """
     execute(ONE_AFTER_THE_OTHER, [str(cluster)])
-    return execute(HELD, [cluster])
+    rows = Job.across_tenants.filter(AT_WORK, holder=cluster)
+    return list(rows.order_by().values_list("tenant_id", "kind"))
 
 
 def _rank_conditions(held: Counter[str], *, in_order: bool) -> Iterator[str]:

@@ -44,9 +44,7 @@ class Client:
         try:
             if self._connection is None:
                 self._connection = http.client.HTTPConnection(HOST, self._port, timeout=TIMEOUT_S)
-            self._connection.request(
-                method, f"/api/v0/{call}", body, self._headers | named
-            )
+            self._connection.request(method, f"/api/v0/{call}", body, self._headers | named)
             response = self._connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException):

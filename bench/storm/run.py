@@ -103,9 +103,7 @@ def make_places(options: Options, environment: Mapping[str, str], *, port: int) 
     ]
 
 
-def make_visitors(
-    options: Options, environment: Mapping[str, str], *, port: int
-) -> list[Visitor]:
+def make_visitors(options: Options, environment: Mapping[str, str], *, port: int) -> list[Visitor]:
     """Return the tenant that is a burden, and the one that waits; with `heavy` alone."""
     if not options.heavy:
         return []

@@ -65,7 +65,7 @@ class _Call(Generic[Result]):
     def make(self) -> None:
         try:
             self._results.append(self._work())
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             self._error = error
         finally:
             self.is_over.set()

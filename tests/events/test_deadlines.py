@@ -17,7 +17,7 @@ from events.models import Event
 from jobs.draining import drain_jobs
 from memoryproject.process.outward import Line
 from tests.conftest import Agent
-from tests.events.dripping import Dripper, dripping
+from tests.events.dripping import dripping
 from tests.events.test_webhooks import LOOPBACK, add
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,9 @@ def test_a_receiver_that_drips_is_let_go(ana: Agent, greeting: bytes) -> None:
         assert dripper.connections == 1 and dripper.is_left_alone()
 
 
-def test_headers_without_end_are_not_read_to_it(ana: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_without_end_are_not_read_to_it(
+    ana: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sending, "TIMEOUT_S", LONG_S)
     header = b"X-A: " + 8192 * b"a" + b"\r\n"
     with dripping(greeting=b"HTTP/1.1 200 OK\r\n", drop=header) as dripper:

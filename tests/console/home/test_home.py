@@ -36,7 +36,7 @@ from tests.shared import ana, told
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
-QUERIES_AT_MOST = 43
+QUERIES_AT_MOST = 44
 
 
 def open_home(browser: Client, **query: Any) -> Any:
@@ -69,7 +69,7 @@ def test_without_a_tenant_it_says_how_to_make_one(boss: Client) -> None:
 def test_workers_that_were_restarted_of_late_are_told_of(boss: Client) -> None:
     backlog.note_restart(cluster=uuid.uuid4(), reason="a job has been due for 70 s")
     assert "a job has been due for 70 s" in open_home(boss).content.decode()
-    WorkerRestart.objects.update(at=Now() - timedelta(days=2))
+    WorkerRestart.objects.update(at=timezone.now() - timedelta(days=2))
     assert "Workers were restarted" not in open_home(boss).content.decode()
 
 
