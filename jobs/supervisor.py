@@ -13,7 +13,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connections
 
-from jobs import claims, cluster
+from jobs import claims, cluster, liveness
 from jobs.backlog import explain_standstill, is_held, note_restart
 from jobs.reconciler import reconcile
 from memoryproject.process.forks import fork, kill
@@ -54,18 +54,18 @@ class Supervisor:
         while not self._stopping:
             started = time.monotonic()
             cluster_id = uuid.uuid4()
-            process = fork(partial(cluster.run_cluster, cluster_id))
-            try:
-                logger.info("cluster %s started as process %s", cluster_id, process.pid)
-                self._watch(process, cluster_id)
-                if self._stopping:
-                    process.terminate()
-                    process.join(timeout=DRAIN_S)  # running jobs may finish
-                    return
-            finally:  # also after an error: Python would wait for the cluster before it ends
-                kill(process)
-            # Nobody of them lives to renew or to write: their jobs need not wait.
-            had_work = _try(partial(claims.let_go, cluster_id))
+            with liveness.marking(cluster_id):
+                process = fork(partial(cluster.run_cluster, cluster_id))
+                try:
+                    logger.info("cluster %s started as process %s", cluster_id, process.pid)
+                    self._watch(process, cluster_id)
+                    if self._stopping:
+                        process.terminate()
+                        process.join(timeout=DRAIN_S)  # running jobs may finish
+                        return
+                finally:  # also after an error: Python would wait for the cluster before it ends
+                    kill(process)
+            had_work = _try(let_go_of_dead)
             is_well = had_work or time.monotonic() - started > HEALTHY_AFTER_S
             wait = RESTART_FIRST_S if is_well else min(wait * 2, RESTART_LAST_S)
             logger.warning("workers ended suddenly; starting them again")
@@ -80,6 +80,7 @@ class Supervisor:
         next_look = time.monotonic() + SETTLED_AFTER_S
         while process.is_alive() and not self._stopping:
             if time.monotonic() >= next_run:
+                _try(let_go_of_dead)
                 _try(reconcile)
                 next_run = time.monotonic() + RECONCILE_EVERY_S
             if time.monotonic() >= max(next_look, self._may_end_workers_at):
@@ -93,6 +94,19 @@ class Supervisor:
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._stopping:
             time.sleep(LOOK_EVERY_S)
+
+
+def let_go_of_dead() -> int:
+    """End the leases of this machine's clusters that are dead; return how many there were.
+
+    Nobody of them lives to renew or to write, be it since a supervisor was killed: their jobs
+    need not wait.
+    """
+    count = 0
+    for cluster_id in liveness.list_dead():
+        count += claims.let_go(cluster_id)
+        liveness.forget(cluster_id)
+    return count
 
 
 def find_reason_to_end(cluster_id: uuid.UUID) -> str:
