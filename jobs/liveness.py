@@ -9,7 +9,7 @@ import fcntl
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -19,16 +19,18 @@ FOLDER = "clusters"
 
 @contextmanager
 def marking(cluster: uuid.UUID) -> Iterator[None]:
-    """Let the processes that are forked in the block count as a cluster's; its end is its end."""
-    folder = _find_folder()
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / str(cluster)
-    lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Let the processes that are forked in the block count as a cluster's.
+
+    Where nothing can be written there is no file, and its leases end by themselves.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            folder = _find_folder()
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(folder / str(cluster), os.O_CREAT | os.O_RDWR, 0o600)
+            stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(lock)
 
 
 def list_dead() -> list[uuid.UUID]:

@@ -65,7 +65,7 @@ class Supervisor:
                         return
                 finally:  # also after an error: Python would wait for the cluster before it ends
                     kill(process)
-            had_work = _try(let_go_of_dead)
+            had_work = _try(partial(claims.let_go, cluster_id))  # nobody of them lives to write
             is_well = had_work or time.monotonic() - started > HEALTHY_AFTER_S
             wait = RESTART_FIRST_S if is_well else min(wait * 2, RESTART_LAST_S)
             logger.warning("workers ended suddenly; starting them again")
