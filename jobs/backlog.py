@@ -53,7 +53,7 @@ def _find_longest_wait() -> timedelta | None:
 
     Uses index: jobs_job_open, jobs_job_by_holder.
     """
-    waits = []
+    waits: list[timedelta] = []
     for state, until in WAITS_UNTIL.items():
         aged = find_claimable().filter(state=state).order_by(until, "id")
         waits += aged.values_list(Now() - F(until), flat=True)[:1]
