@@ -88,7 +88,8 @@ class Visitor(Part):
         """Take along what would never end."""
 
     def say(self, words: int) -> str:
-        return f"The {SLOW_WORD}: {' '.join(self._random.choices(WORDS, k=words))}."
+        """Return a sentence that nobody has said yet."""
+        return f"The {SLOW_WORD} {uuid.uuid4()}: {' '.join(self._random.choices(WORDS, k=words))}."
 
 
 class Burden(Visitor):
@@ -145,7 +146,7 @@ class Waiter(Visitor):
     def work(self) -> None:
         while not self._enough.wait(REST_S):
             talk = str(uuid.uuid4())
-            said = [f"I live in {self._random.choice(WORDS)}ville.", "How nice for you."]
+            said = [f"I live in {self._random.choice(WORDS)}ville {talk}.", f"How nice, {talk}."]
             roles = ("user", "assistant")
             messages = [
                 {"role": role, "content": text} for role, text in zip(roles, said, strict=True)
