@@ -61,10 +61,10 @@ def deliver(claim: Claim) -> None:
     webhook = Webhook.objects.of(claim.tenant).filter(id=claim.scope, stopped_at=None).first()
     if webhook is not None:
         failed_in_a_row = 0
-        with sending.make_client(webhook.url) as client:
+        with sending.sending_to(webhook.url) as sender:
             while event := find_due(webhook):
                 now = read_database_clock()
-                outcome = sending.send(client, webhook, event, now=now)
+                outcome = sending.send(sender, webhook, event, now=now)
                 counts["delivered" if outcome.is_delivered else "failed"] += 1
                 note(event, outcome)
                 if outcome.status == sending.GONE:

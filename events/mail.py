@@ -5,6 +5,7 @@ mail server was lost, carries the same Message-ID.
 """
 
 import smtplib
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,7 +78,8 @@ def send_mails(claim: Claim) -> None:
     sent, put_off = 0, set[UUID | None]()
     if settings.EMAIL_HOST:
         try:
-            with get_connection() as connection:
+            # The first mail opens it: its ten seconds are those of the connection, too.
+            with closing(get_connection()) as connection:
                 while rows := _open_mail(claim.tenant, put_off):
                     try:
                         sent += _send(connection, claim.tenant, rows)

@@ -1,4 +1,4 @@
-"""Signs events and posts them to their webhooks: to public addresses alone, within ten seconds.
+"""Signs events and posts them to their webhooks: to public addresses alone, ten seconds in all.
 
 The signature is that of the Standard Webhooks specification, HMAC-SHA256 `v1`:
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
@@ -8,6 +8,8 @@ import base64
 import hmac
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,6 +20,7 @@ from events.models import Event, Webhook
 from memoryproject.ai.transport import JudgingTransport, find_proxy
 from memoryproject.edge.fields import say_moment
 from memoryproject.process.addresses import is_callable
+from memoryproject.process.outward import Line
 
 PREFIX = "whsec_"
 
@@ -52,6 +55,7 @@ def _derive(webhook: Webhook, version: int) -> bytes:
 
 
 TIMEOUT_S = 10.0
+"""A delivery's, by the clock: from looking the name up to the status."""
 GONE = 410
 USER_AGENT = "memory-server-webhooks/1"
 
@@ -72,30 +76,50 @@ def is_refused(address: str) -> bool:
     return not is_callable(address, settings.WEBHOOK_NETWORKS)
 
 
-def make_client(url: str) -> httpx2.Client:
-    """Return a client that follows no redirect, and connects to no address that is refused.
+class Sender(NamedTuple):
+    """A client, and the connections that it has open."""
+
+    client: httpx2.Client
+    line: Line
+
+
+@contextmanager
+def sending_to(url: str) -> Iterator[Sender]:
+    """Yield what follows no redirect, and connects to no address that is refused.
 
     Where the environment names a proxy for the address, that one looks up and judges.
     """
-    return httpx2.Client(
+    with httpx2.Client(
         transport=JudgingTransport(proxy=find_proxy(url), is_refused=is_refused),
         follow_redirects=False,
         timeout=TIMEOUT_S,
         headers={"User-Agent": USER_AGENT, "Content-Type": "application/json"},
-    )
+    ) as client:
+        yield Sender(client, Line())
 
 
-def send(client: httpx2.Client, webhook: Webhook, event: Event, *, now: datetime) -> Outcome:
-    """Post an event and return what came of it; of the answer nothing but the status is read."""
+def send(sender: Sender, webhook: Webhook, event: Event, *, now: datetime) -> Outcome:
+    """Post an event and return what came of it.
+
+    Of the answer nothing but the status is read, and its headers, which the client reads up to
+    100 kB of.
+    """
     fields = {"type": event.type, "timestamp": say_moment(event.created_at), "data": event.data}
     # The same bytes at each attempt.
     body = json.dumps(fields, separators=(",", ":"), sort_keys=True).encode()
-    started = time.monotonic()
     headers = sign(webhook, message_id=str(event.id), body=body, now=now)
+
+    def post() -> int:
+        extensions = {"trace": sender.line.note}
+        with sender.client.stream(
+            "POST", webhook.url, content=body, headers=headers, extensions=extensions
+        ) as answer:
+            return answer.status_code
+
+    started = time.monotonic()
     status, error = None, ""
     try:
-        with client.stream("POST", webhook.url, content=body, headers=headers) as answer:
-            status = answer.status_code
+        status = sender.line.run(post, within_s=TIMEOUT_S)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as failure:
         error = type(failure).__name__
     return Outcome(status, error, round(1000 * (time.monotonic() - started)))

@@ -1,81 +1,106 @@
-"""How much work is due, and whether any of it gets done."""
+"""How much work may be claimed, and whether any of it gets done.
 
+Judged by the condition of the claim itself: a job that must wait for another, or for its time,
+is no sign of anything.
+"""
+
+import uuid
 from datetime import timedelta
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from jobs.models import WAITS_UNTIL, Job, State
-from jobs.turns import is_due
+from jobs.models import AT_WORK, WAITS_UNTIL, Job, State, WorkerRestart
+from jobs.turns import may_be_claimed
 from memoryproject.tenancy.walls import across_tenants
 
-STANDS_STILL_AFTER = timedelta(seconds=60)
-"""Due work, and nobody who holds or finishes any for so long."""
-LEFT_ALONE_AFTER = timedelta(minutes=15)
-"""Work that nobody takes although work which came so much later was taken."""
+STANDS_STILL_AFTER = timedelta(seconds=50)
+"""Work that may be claimed for so long, while nothing gets on. With a lease, which outlives its
+worker by up to 30 s, `health/ready` is red within 90 s."""
 COUNTED_AT_MOST = 1_000
+RESTARTS_SHOWN_FOR = timedelta(days=1)
+RESTARTS_KEPT_FOR = timedelta(days=30)
 
 
 @across_tenants()
 def measure_backlog() -> dict[str, int | None]:
-    """Look at the jobs of all tenants: those due now and dead ones, each counted to a thousand.
+    """Look at the jobs of all tenants: claimable ones and dead ones, each counted to a thousand.
 
-    `oldest_due_s` is how long the oldest of them has been due, `last_done_s` how long ago
+    `oldest_due_s` is how long the oldest of the former has been due, `last_done_s` how long ago
     a job was last finished, whole seconds by the database's clock; None where there is none.
     Uses indexes: jobs_job_open, jobs_job_dead, jobs_job_by_finish.
     """
-    longest = _find_longest_due()
     done = Job.across_tenants.exclude(finished_at=None).order_by("-finished_at")
     return {
-        "due_jobs": Job.across_tenants.filter(is_due())[:COUNTED_AT_MOST].count(),
+        "due_jobs": find_claimable()[:COUNTED_AT_MOST].count(),
         "dead_jobs": Job.across_tenants.filter(state=State.DEAD)[:COUNTED_AT_MOST].count(),
-        "oldest_due_s": _to_seconds(longest[1] if longest else None),
+        "oldest_due_s": _to_seconds(_find_longest_wait()),
         "last_done_s": _to_seconds(done.values_list(Now() - F("finished_at"), flat=True).first()),
     }
+
+
+def find_claimable() -> QuerySet[Job]:
+    """Return the jobs of all tenants that a free worker could take now."""
+    return Job.across_tenants.filter(may_be_claimed())
 
 
 def _to_seconds(age: timedelta | None) -> int | None:
     return None if age is None else max(0, round(age.total_seconds()))
 
 
-def _find_longest_due() -> tuple[Job, timedelta] | None:
-    """Return the job that has been due for longest, and how long; None where none is due.
+def _find_longest_wait() -> timedelta | None:
+    """Return how long the job has been due that was due first of those that may be claimed.
 
-    A row or two are read, however many wait. Uses indexes: jobs_job_open, jobs_job_by_holder.
+    Uses index: jobs_job_open, jobs_job_by_holder.
     """
-    longest = []
+    waits: list[timedelta] = []
     for state, until in WAITS_UNTIL.items():
-        due = Job.across_tenants.filter(**{"state": state, f"{until}__lte": Now()})
-        aged = due.annotate(age=Now() - F(until)).order_by(until, "id")
-        longest += [(job, job.age) for job in aged[:1]]
-    return max(longest, key=lambda pair: pair[1], default=None)
+        aged = find_claimable().filter(state=state).order_by(until, "id")
+        waits += aged.values_list(Now() - F(until), flat=True)[:1]
+    return max(waits, default=None)
 
 
 @across_tenants()
 def explain_standstill() -> str:
-    """Return in words why due work counts as stuck; nothing while it gets on."""
-    longest = _find_longest_due()
-    if longest is None or longest[1] < STANDS_STILL_AFTER:
+    """Return in words why work counts as stuck; nothing while any of it gets on."""
+    waited = _find_longest_wait()
+    if waited is None or waited < STANDS_STILL_AFTER or _is_moving():
         return ""
-    oldest, waited = longest
+    if Job.across_tenants.filter(AT_WORK, busy_until__gt=Now()).exists():
+        return ""
     problem = f"a job has been due for {waited.total_seconds():.0f} s"
-    if waited >= LEFT_ALONE_AFTER and _later_work_was_taken(oldest, waited):
-        return f"{problem}, and nobody takes it"
-    return "" if _somebody_works() else f"{problem}, and no worker takes any"
+    if is_held():
+        return f"{problem}, and those that run get no further"
+    return f"{problem}, and no worker takes any"
 
 
-def _later_work_was_taken(oldest: Job, waited: timedelta) -> bool:
-    """Return whether it is passed over: a long backlog is done in order, however slowly.
+def _is_moving() -> bool:
+    """Return whether a run has ended of late, done or given back, other than by its worker's death.
 
-    Tenants take turns, and some kinds come first: only its own tenant's of its kind count.
+    Uses indexes: jobs_job_by_finish, jobs_job_by_start.
     """
-    taken = Q(state=State.RUNNING) | Q(finished_at__gt=Now() - LEFT_ALONE_AFTER)
-    later = Q(run_after__gt=Now() - waited + LEFT_ALONE_AFTER)
-    alike = Job.objects.of(oldest.tenant).filter(kind=oldest.kind)
-    return alike.filter(taken, later, started_at__isnull=False).exists()
+    since = Now() - STANDS_STILL_AFTER
+    settled = Q(started_at__gt=since) & ~Q(state=State.RUNNING, error_class="")
+    ended = Q(finished_at__gt=since) | settled
+    return Job.across_tenants.filter(ended).exists()
 
 
-def _somebody_works() -> bool:
-    held = Job.across_tenants.filter(state=State.RUNNING, lease_until__gt=Now())
-    finished = Job.across_tenants.filter(finished_at__gt=Now() - STANDS_STILL_AFTER)
-    return held.exists() or finished.exists()
+@across_tenants()
+def is_held() -> bool:
+    """Return whether a worker that lives, anywhere, has work in hand.
+
+    One that hangs is ended by its job's own time limit, and takes no other with it.
+    """
+    return Job.across_tenants.filter(AT_WORK).exists()
+
+
+def note_restart(*, cluster: uuid.UUID, reason: str) -> None:
+    """Write down that a cluster's workers are ended; what is old goes."""
+    WorkerRestart.objects.create(cluster=cluster, reason=reason)
+    WorkerRestart.objects.filter(at__lt=Now() - RESTARTS_KEPT_FOR).delete()
+
+
+def list_restarts() -> QuerySet[WorkerRestart]:
+    """Return the restarts of the last day, the newest first."""
+    recent = WorkerRestart.objects.filter(at__gt=Now() - RESTARTS_SHOWN_FOR)
+    return recent.order_by("-at", "-id")

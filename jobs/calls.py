@@ -136,6 +136,7 @@ class Asker:
             call.model = context.find_model()
             call.cost = spending.find_cost(call.model, sent, context.find_answer_tokens())
             spending.open_call(call)
+            claims.expect(self._claim, settings.MODEL_TIMEOUT_S)
             return _put(call, prompt, reply, self._claim)
 
 

@@ -33,6 +33,13 @@ LIMITS = (
 """How long effects wait for a lock, and one statement of them runs."""
 LEASE = timedelta(seconds=30)
 """How long a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
+CALL_MARGIN_S = 5
+"""Of a call of a model, beyond its deadline: for what is written when it has ended."""
+ASKS_FOR_VECTORS = "openai" in (settings.EMBEDDINGS, settings.OLD_EMBEDDINGS)
+STEP = timedelta(
+    seconds=max(60, settings.MODEL_TIMEOUT_S + CALL_MARGIN_S if ASKS_FOR_VECTORS else 0)
+)
+"""Between two signs of progress of a run: its claim, its commits, questions to a language model."""
 MAX_ATTEMPTS = 5
 HALVING_ATTEMPTS = 15
 """More than halving ever takes: the job fails at something else."""
@@ -97,12 +104,8 @@ def claim(job_id: uuid.UUID, *, holder: uuid.UUID | None = None) -> Claim | None
 
 @across_tenants()
 def claim_next(*, in_order: bool = False, holder: uuid.UUID | None = None) -> Claim | None:
-    """Take the job whose turn it is; None if there is none.
-
-    What somebody waits for comes before all else, unless all work is to be done `in_order`.
-    """
-    soon = None if in_order else _claim(lambda: turns.find_next(interactive=True), holder)
-    return soon or _claim(lambda: turns.find_next(interactive=False), holder)
+    """Take the job whose turn it is, see `turns.find_next`; None if there is none."""
+    return _claim(lambda: turns.find_next(in_order=in_order, cluster=holder), holder)
 
 
 def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Claim | None:
@@ -118,6 +121,7 @@ def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Cl
                 attempts=F("attempts") + 1,
                 lease_token=token,
                 lease_until=Now() + LEASE,
+                busy_until=Now() + STEP,
                 holder=holder,
                 started_at=Now(),
                 error_class="",
@@ -180,7 +184,9 @@ def commit(
             )
         else:
             claim.attempts = claim.attempts if searching else 1
-            changed = held(claim).update(lease_until=Now() + LEASE, attempts=claim.attempts)
+            changed = held(claim).update(
+                lease_until=Now() + LEASE, busy_until=Now() + STEP, attempts=claim.attempts
+            )
         if changed != 1:
             raise LeaseLost(str(claim.id))
         pass_point(Point.LEASE_CHECKED)
@@ -246,6 +252,12 @@ def let_go(holder: uuid.UUID) -> int:
 def renew(claim: Claim) -> bool:
     """Put the end of the lease off; False where the job is no longer ours."""
     return held(claim).update(lease_until=Now() + LEASE) == 1
+
+
+def expect(claim: Claim, seconds: float) -> None:
+    """Note that a call begins which may take so long: until then the run counts as at work."""
+    after = timedelta(seconds=seconds + CALL_MARGIN_S)
+    held(claim).update(busy_until=Greatest("busy_until", Now() + after))
 
 
 def holds(claim: Claim) -> bool:

@@ -42,6 +42,8 @@ class State(models.TextChoices):
 
 OPEN = Q(state__in=[State.READY, State.RUNNING])
 URGENT = Q(kind__in=INTERACTIVE) & OPEN
+AT_WORK = Q(state=State.RUNNING, error_class="", lease_until__gt=Now())
+"""Jobs whose worker lives. One that failed and waits keeps its place as running, with its error."""
 DUE = Coalesce("lease_until", "run_after")
 """When an open job may be claimed: a running one when its lease ends."""
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
@@ -80,6 +82,12 @@ class Job(TenantModel):
     )
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="After this, by the database's clock, anyone may take it."
+    )
+    busy_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Of a running job: what it does now, as a call of a model, may take until then; "
+        "after this it counts as stuck.",
     )
     error_class = models.CharField(
         max_length=200, blank=True, help_text="The class of the last failure, never its message."
@@ -120,6 +128,20 @@ class Job(TenantModel):
             index("jobs_job_by_holder", "holder", Q(state=State.RUNNING)),
             index("jobs_job_dead", "id", Q(state=State.DEAD)),
         ]
+
+
+class WorkerRestart(models.Model):
+    """A supervisor ended its workers, since work could be claimed and nobody took it."""
+
+    at = models.DateTimeField(db_default=Now())
+    cluster = models.UUIDField(help_text="Whose workers were ended.")
+    reason = models.CharField(max_length=200)
+
+    class Meta:
+        indexes = [index("jobs_workerrestart_by_time", "at")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S}"
 
 
 class LLMCall(TenantModel):

@@ -48,7 +48,7 @@ def reconcile() -> int:
 @across_tenants()
 def due_jobs() -> list[uuid.UUID]:
     """Return ids of some jobs that could be claimed now, the longest waiting first."""
-    due = Job.across_tenants.filter(turns.is_due()).order_by("run_after", "id")
+    due = Job.across_tenants.filter(turns.may_be_claimed()).order_by("run_after", "id")
     return list(due.values_list("id", flat=True)[:AT_MOST])
 
 

@@ -13,8 +13,8 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connections
 
-from jobs import claims, cluster
-from jobs.backlog import explain_standstill
+from jobs import claims, cluster, liveness
+from jobs.backlog import explain_standstill, is_held, note_restart
 from jobs.reconciler import reconcile
 from memoryproject.process.forks import fork, kill
 
@@ -24,8 +24,13 @@ logger = logging.getLogger("memory.worker")
 
 RECONCILE_EVERY_S = 4.0
 LOOK_EVERY_S = 0.25
-RESTART_FIRST_S, RESTART_LAST_S = 0.3, 10.0
+RESTART_FIRST_S, RESTART_LAST_S = 0.3, 5.0
 HEALTHY_AFTER_S = 30.0
+LOOK_AT_WORK_EVERY_S = 15.0
+SETTLED_AFTER_S = 60.0
+"""What workers that have just begun have not taken proves nothing."""
+END_WORKERS_EVERY_S = 15 * 60.0
+"""At most: where it did not help, it would not help any sooner."""
 DRAIN_S = min(settings.JOB_TIMEOUT_S, 150) + 10
 
 
@@ -35,6 +40,7 @@ class Supervisor:
     def __init__(self, *, is_over: Callable[[], bool] = lambda: False) -> None:
         self._told_to_stop = False
         self._is_over = is_over
+        self._may_end_workers_at = 0.0
 
     @property
     def _stopping(self) -> bool:
@@ -48,46 +54,73 @@ class Supervisor:
         while not self._stopping:
             started = time.monotonic()
             cluster_id = uuid.uuid4()
-            process = fork(partial(cluster.run_cluster, cluster_id))
-            try:
-                logger.info("cluster %s started as process %s", cluster_id, process.pid)
-                self._watch(process)
-                if self._stopping:
-                    process.terminate()
-                    process.join(timeout=DRAIN_S)  # running jobs may finish
-                    return
-            finally:  # also after an error: Python would wait for the cluster before it ends
-                kill(process)
-            # Nobody of them lives to renew or to write: their jobs need not wait.
-            _try(partial(claims.let_go, cluster_id))
-            wait = RESTART_FIRST_S if time.monotonic() - started > HEALTHY_AFTER_S else wait * 2
-            wait = min(wait, RESTART_LAST_S)
+            with liveness.marking(cluster_id):
+                process = fork(partial(cluster.run_cluster, cluster_id))
+                try:
+                    logger.info("cluster %s started as process %s", cluster_id, process.pid)
+                    self._watch(process, cluster_id)
+                    if self._stopping:
+                        process.terminate()
+                        process.join(timeout=DRAIN_S)  # running jobs may finish
+                        return
+                finally:  # also after an error: Python would wait for the cluster before it ends
+                    kill(process)
+            had_work = _try(partial(claims.let_go, cluster_id))  # nobody of them lives to write
+            is_well = had_work or time.monotonic() - started > HEALTHY_AFTER_S
+            wait = RESTART_FIRST_S if is_well else min(wait * 2, RESTART_LAST_S)
             logger.warning("workers ended suddenly; starting them again")
             self._sleep(wait)
 
     def _stop(self, signum: int, frame: FrameType | None) -> None:
         self._told_to_stop = True
 
-    def _watch(self, process: ForkProcess) -> None:
+    def _watch(self, process: ForkProcess, cluster_id: uuid.UUID) -> None:
         """Return when the cluster ended or must end; reconcile meanwhile."""
         next_run = 0.0
-        next_look = time.monotonic() + HEALTHY_AFTER_S
+        next_look = time.monotonic() + SETTLED_AFTER_S
         while process.is_alive() and not self._stopping:
             if time.monotonic() >= next_run:
+                _try(let_go_of_dead)
                 _try(reconcile)
                 next_run = time.monotonic() + RECONCILE_EVERY_S
-            if time.monotonic() >= next_look:
-                why = _try(explain_standstill)
-                if why:
-                    logger.error("%s: ending the workers", why)
+            if time.monotonic() >= max(next_look, self._may_end_workers_at):
+                if _try(partial(find_reason_to_end, cluster_id)):
+                    self._may_end_workers_at = time.monotonic() + END_WORKERS_EVERY_S
                     return
-                next_look = time.monotonic() + HEALTHY_AFTER_S
+                next_look = time.monotonic() + LOOK_AT_WORK_EVERY_S
             time.sleep(LOOK_EVERY_S)
 
     def _sleep(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until and not self._stopping:
             time.sleep(LOOK_EVERY_S)
+
+
+def let_go_of_dead() -> int:
+    """End the leases of this machine's clusters that are dead; return how many there were.
+
+    Nobody of them lives to renew or to write, be it since a supervisor was killed: their jobs
+    need not wait.
+    """
+    count = 0
+    for cluster_id in liveness.list_dead():
+        count += claims.let_go(cluster_id)
+        liveness.forget(cluster_id)
+    return count
+
+
+def find_reason_to_end(cluster_id: uuid.UUID) -> str:
+    """Return in words why a cluster's workers must be ended, and set it down; nothing: let them be.
+
+    Never while somebody holds a lease that is good: only workers that take nothing at all, as
+    behind a queue whose lock a dead process has taken along, are helped by new ones.
+    """
+    why = explain_standstill()
+    if not why or is_held():
+        return ""
+    logger.error("%s: ending the workers", why)
+    note_restart(cluster=cluster_id, reason=why)
+    return why
 
 
 def _try(work: Callable[[], Result]) -> Result | None:

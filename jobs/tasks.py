@@ -2,6 +2,7 @@
 
 import logging
 import random
+import time
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,6 +26,8 @@ logger = logging.getLogger("memory.jobs")
 
 BACKOFF_FIRST = timedelta(seconds=5)
 BACKOFF_LAST = timedelta(minutes=15)
+GOES_ON_S = 5.0
+"""Of a wake-up: less than what `calls.MARGIN_S` leaves of a job's time."""
 SHARE_IN_ORDER = 1 / 8
 """Of the runs: background work is not put off for ever by what people wait for."""
 
@@ -33,10 +36,23 @@ def run_next(job_id: str) -> bool:
     """Run the job whose turn it is; return whether there was one. Never raises, as `run_job`.
 
     This is what a queue's wake-up calls, with the id of the job that it was made for. Wake-ups
-    come first in, first out; whose turn it is is decided when a worker is free.
+    come first in, first out; whose turn it is is decided when a worker is free. It goes on with
+    the next jobs for some seconds: the wake-ups of those that were not for them to take have
+    been used up by workers in reserve.
     """
-    in_order = random.random() < SHARE_IN_ORDER
-    return _run(job_id, lambda: claims.claim_next(in_order=in_order, holder=forks.cluster))
+    until = time.monotonic() + GOES_ON_S
+    has_run = _run(job_id, _claim_next)
+    goes_on = has_run
+    while goes_on:
+        if time.monotonic() >= until:
+            wake(uuid.UUID(job_id))
+            break
+        goes_on = _run(job_id, _claim_next)
+    return has_run
+
+
+def _claim_next() -> Claim | None:
+    return claims.claim_next(in_order=random.random() < SHARE_IN_ORDER, holder=forks.cluster)
 
 
 def run_job(job_id: str) -> bool:

@@ -1,48 +1,118 @@
-"""Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first."""
+"""Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first.
+
+A cluster has one worker more than `MEMORY_WORKERS`, in reserve: no tenant ever holds all of its
+workers, and the last that is free takes only what somebody waits for.
+"""
 
 import uuid
+from collections import Counter
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 
 from jobs.flows import get_flow
-from jobs.models import INTERACTIVE, Kind, State
+from jobs.models import AT_WORK, INTERACTIVE, Job, Kind
 from memoryproject.database.clock import execute, read_sql
 
-KINDS = ", ".join(f"'{kind.value}'" for kind in INTERACTIVE)
-THAT_ARE_INTERACTIVE = f"AND job.kind IN ({KINDS})"
-
-
-def is_due() -> Q:
-    """Return the condition under which a job may be claimed, by the database's clock."""
-    return Q(state=State.READY, run_after__lte=Now()) | Q(
-        state=State.RUNNING, lease_until__lt=Now()
+MAY_BE_CLAIMED = """
+    jobs_job.state IN ('ready', 'running')
+    AND COALESCE(jobs_job.lease_until, jobs_job.run_after) <= statement_timestamp()
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs_job held
+        WHERE held.state = 'running' AND held.tenant_id = jobs_job.tenant_id
+            AND held.scope = jobs_job.scope AND held.id <> jobs_job.id
+            AND (
+                held.kind = jobs_job.kind
+                OR held.error_class = '' AND held.lease_until > statement_timestamp()
+                    AND jobs_job.kind || ' ' || held.kind IN ({pairs})
+            )
     )
+"""
+"""When a job may be claimed, whoever's turn it is; `pairs` are kinds with one that each waits for.
+
+Of a kind and scope one runs at most. Whose lease has ended is not waited for: a flush and a
+segmentation whose workers died would wait for each other for ever.
+"""
+ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+"""Workers of a cluster that claim at the same moment would not see each other's jobs run."""
+
+
+def may_be_claimed() -> RawSQL:
+    """Return the condition on a job under which it may be claimed, by the database's clock."""
+    return RawSQL(_write_condition(), (), BooleanField())  # noqa: S611
 
 
 def find_free(job_id: uuid.UUID) -> uuid.UUID | None:
     """Return the id and lock the row if the job may be claimed, however many its tenant runs."""
-    return _find("AND job.id = %(job_id)s", job_id=job_id, cap=0)
+    return _find("AND jobs_job.id = %(job_id)s", job_id=job_id, cap=0)
 
 
-def find_next(*, interactive: bool) -> uuid.UUID | None:
+def find_next(*, in_order: bool, cluster: uuid.UUID | None) -> uuid.UUID | None:
     """Return the id of the job to claim next and lock its row; None where there is none.
 
-    With `interactive` only those that somebody waits for count. A tenant that runs as many
-    jobs as it may is passed over; two that claim at the same moment may make it one more.
+    What somebody waits for comes before all else, unless all work is to be done `in_order`.
+    `cluster` is the asking worker's: what its workers hold decides what is left to this one;
+    None: a process by itself, to which everything is. A tenant that runs `MEMORY_TENANT_JOBS`
+    jobs is passed over; two clusters that claim at the same moment may make it one more.
     """
-    return _find(THAT_ARE_INTERACTIVE if interactive else "", cap=settings.TENANT_JOBS)
+    held = _list_held(cluster) if cluster else []
+    tenants = Counter(tenant for tenant, _ in held)
+    full_tenants = [tenant for tenant, count in tenants.items() if count >= settings.WORKERS]
+    kinds = Counter(kind for _, kind in held)
+    for condition in _rank_conditions(kinds, in_order=in_order):
+        job_id = _find(condition, cap=settings.TENANT_JOBS, full_tenants=full_tenants)
+        if job_id is not None:
+            return job_id
+    return None
 
 
-def _find(only: str, **params: Any) -> uuid.UUID | None:
-    # Each kind with one that it waits for.
-    pairs = [f"{kind.value} {other.value}" for kind in Kind for other in get_flow(kind).waits_for]
-    rows = execute(read_statement(only), {"pairs": pairs, **params})
+def _list_held(cluster: uuid.UUID) -> list[tuple[uuid.UUID, str]]:
+    """Return tenant and kind of each job that the workers of a cluster hold.
+
+    Uses index: jobs_job_by_holder.
+    """
+    execute(ONE_AFTER_THE_OTHER, [str(cluster)])
+    rows = Job.across_tenants.filter(AT_WORK, holder=cluster)
+    return list(rows.order_by().values_list("tenant_id", "kind"))
+
+
+def _rank_conditions(held: Counter[str], *, in_order: bool) -> Iterator[str]:
+    """Yield which jobs are looked for first, second and so on, as conditions on them.
+
+    Of what somebody waits for, a kind that holds all workers but one gives way to the others.
+    """
+    full = [kind for kind in INTERACTIVE if held[kind] >= settings.WORKERS]
+    if full:
+        yield _of_kinds([kind for kind in INTERACTIVE if kind not in full])
+    is_last = held.total() >= settings.WORKERS
+    if is_last or not in_order:
+        yield THAT_ARE_INTERACTIVE
+    if not is_last:
+        yield ""
+
+
+def _of_kinds(kinds: Collection[str]) -> str:
+    names = ", ".join(f"'{Kind(kind).value}'" for kind in kinds)
+    return f"AND jobs_job.kind IN ({names})" if names else "AND false"
+
+
+THAT_ARE_INTERACTIVE = _of_kinds(INTERACTIVE)
+
+
+def _find(only: str, full_tenants: Collection[uuid.UUID] = (), **params: Any) -> uuid.UUID | None:
+    rows = execute(read_statement(only), {"full_tenants": list(full_tenants), **params})
     return rows[0][0] if rows else None
 
 
 def read_statement(only: str) -> str:
     """Return the text of `sql/next_job.sql` for all jobs, or only those that a condition names."""
-    return read_sql(__file__, "next_job.sql").replace("{only}", only)
+    text = read_sql(__file__, "next_job.sql").replace("{may_be_claimed}", _write_condition())
+    return text.replace("{only}", only)
+
+
+def _write_condition() -> str:
+    pairs = [f"'{kind} {other}'" for kind in Kind for other in get_flow(kind).waits_for]
+    return MAY_BE_CLAIMED.format(pairs=", ".join(pairs))

@@ -198,11 +198,12 @@ MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
+CLUSTER_WORKERS = WORKERS + 1  # one in reserve: jobs/turns.py
 FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose turn it is
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
     **LIBRARIES["Q_CLUSTER"],
-    "workers": WORKERS,
-    "queue_limit": WORKERS,
+    "workers": CLUSTER_WORKERS,
+    "queue_limit": CLUSTER_WORKERS,
     "timeout": JOB_TIMEOUT_S,
     "retry": 3 * JOB_TIMEOUT_S + 30,
 }

@@ -24,9 +24,9 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from episodic.models import Episode, Message
 from events.models import Event
+from jobs.backlog import find_claimable, list_restarts
 from jobs.models import DUE, INTERACTIVE, Job, LLMCall, State
 from jobs.spending import start_of_day
-from jobs.turns import is_due
 from memoryproject.ai.breaker import find_configured
 from memoryproject.database.clock import execute
 from memoryproject.database.ids import first_id_at
@@ -142,11 +142,13 @@ def read_jobs() -> Iterator[Metric]:
     text = "Jobs that are ready, running or dead."
     yield gauge("memory_jobs", text, chain(*counts), "kind", "state")
     turn = Case(When(kind__in=INTERACTIVE, then=Value("interactive")), default=Value("background"))
-    due = Job.across_tenants.filter(is_due()).order_by().values_list(turn)
+    due = find_claimable().order_by().values_list(turn)
     ages = {"interactive": 0.0, "background": 0.0}
     ages |= {name: age.total_seconds() for name, age in due.annotate(age=Max(Now() - DUE))}
     text = "How long the oldest job has been due: one that somebody waits for, or another."
     yield gauge("memory_oldest_due_job_seconds", text, ages.items(), "turn")
+    text = "Times in the last day that a supervisor ended its workers, since nobody took work."
+    yield gauge("memory_worker_restarts", text, list_restarts().count())
     waiting = Event.across_tenants.filter(state=Event.State.PENDING, webhook__isnull=False)
     yield gauge("memory_events_pending", "Events that wait for a webhook.", waiting.count())
     late = waiting.aggregate(age=Max(Now() - F("queued_at")))["age"]

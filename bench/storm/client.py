@@ -29,13 +29,22 @@ class Client:
 
     def post(self, call: str, body: dict[str, Any], **headers: str) -> Answer:
         """Return the answer to a call of the API."""
+        return self._ask("POST", call, json.dumps(body), **headers)
+
+    def get(self, call: str) -> Answer:
+        """Return what a call of the API shows."""
+        return self._ask("GET", call, "")
+
+    def delete(self, call: str) -> Answer:
+        """Return the answer to a call that deletes."""
+        return self._ask("DELETE", call, "")
+
+    def _ask(self, method: str, call: str, body: str, **headers: str) -> Answer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             if self._connection is None:
                 self._connection = http.client.HTTPConnection(HOST, self._port, timeout=TIMEOUT_S)
-            self._connection.request(
-                "POST", f"/api/v0/{call}", json.dumps(body), self._headers | named
-            )
+            self._connection.request(method, f"/api/v0/{call}", body, self._headers | named)
             response = self._connection.getresponse()
             content = response.read()
         except (OSError, http.client.HTTPException):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.storm.events import Diary
+from bench.storm.heavy import Visitor
 from bench.storm.ledger import Ledger
 from bench.storm.options import Options
 from bench.storm.schedule import Deed
@@ -32,6 +33,8 @@ class Storm:
     trees: TreeWatcher
     mark: str
     """By which every process of it is known."""
+    visitors: list[Visitor]
+    """A tenant that is a burden, and one that waits beside it; mostly nobody."""
     started: float = field(default_factory=time.monotonic)
 
     @property

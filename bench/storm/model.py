@@ -34,6 +34,8 @@ STATUSES = {"429": 429, "429_retry_after": 429, "500": 500, "503": 503, "401": 4
 SILENT = ("hang", "hang_in_body", "empty", "reset")
 CHAT_FAULTS = (*STATUSES, *SILENT, *answers.BENT)
 EMBEDDING_FAULTS = (*STATUSES, *SILENT, "truncated", "nan", "short")
+SLOW_S = 15.0
+"""What an answer takes where the question has the slow word."""
 HARMLESS = frozenset({"prose"})
 """Faults whose answer can be used as it is."""
 
@@ -42,9 +44,16 @@ class Model:
     """What the server decides and counts; safe in any number of threads."""
 
     def __init__(
-        self, *, seed: int, faults: float, hang_s: float, kinds: Sequence[str] = CHAT_FAULTS
+        self,
+        *,
+        seed: int,
+        faults: float,
+        hang_s: float,
+        kinds: Sequence[str] = CHAT_FAULTS,
+        slow_word: str = "",
     ) -> None:
         self.hang_s = hang_s
+        self.slow_word = slow_word.encode()
         self._faults = faults
         self._kinds = kinds
         self._random = random.Random(seed)
@@ -75,8 +84,8 @@ class Model:
             self._good.setdefault(purpose, Counter())[question] += 1
 
     def calm(self) -> None:
-        """Commit no more faults."""
-        self._faults = 0.0
+        """Commit no more faults, and be slow at nothing."""
+        self._faults, self.slow_word = 0.0, b""
 
     def count(self) -> dict[str, Any]:
         """Return what happened so far."""
@@ -122,6 +131,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(content)
         purpose = "embed" if self.path.endswith("/embeddings") else name_purpose(body)
         fault = model.draw_fault(purpose)
+        if model.slow_word and model.slow_word in content and purpose != "embed":
+            time.sleep(SLOW_S)
         if fault in STATUSES:
             self._refuse(fault)
         elif fault == "hang":
@@ -254,10 +265,15 @@ def main() -> None:
     parser.add_argument("--faults", type=float, default=0.0)
     parser.add_argument("--hang-s", type=float, default=4.0)
     parser.add_argument("--kinds", nargs="+", default=CHAT_FAULTS, choices=CHAT_FAULTS)
+    parser.add_argument("--slow-word", default="")
     given = parser.parse_args()
     server = Server(("127.0.0.1", 0), Handler)
     server.model = Model(
-        seed=given.seed, faults=given.faults, hang_s=given.hang_s, kinds=given.kinds
+        seed=given.seed,
+        faults=given.faults,
+        hang_s=given.hang_s,
+        kinds=given.kinds,
+        slow_word=given.slow_word,
     )
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()

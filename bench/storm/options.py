@@ -44,6 +44,8 @@ class Options:
     """Share of the model's answers that are none, or wrong."""
     llm: str
     embeddings: str
+    heavy: bool
+    """Whether a tenant burdens the workers, and another's flushes are timed beside it."""
     control: Control | None
     quiet_within_s: float
 
@@ -87,6 +89,12 @@ def read_options(arguments: list[str]) -> Options:
         default="remote",
         help="remote: by the model server, faults and all; remote",
     )
+    add(
+        "--heavy",
+        action="store_true",
+        help="with a tenant of slow receivers, imports, erasures and a slow model, beside which "
+        "another's flush may take ten seconds; wants no faults and no crashes",
+    )
     add("--control", type=Control, choices=list(Control), help="must fail; 0 if it does")
     add("--quiet-within", type=float, default=300, metavar="S", help="after the storm; 300")
     given = parser.parse_args(arguments)
@@ -108,6 +116,7 @@ def read_options(arguments: list[str]) -> Options:
         faults=given.faults,
         llm=given.llm,
         embeddings=given.embeddings,
+        heavy=given.heavy,
         control=given.control,
         quiet_within_s=given.quiet_within,
     )

@@ -17,6 +17,7 @@ from bench.storm.ledger import Accepted, Posting
 
 SQL = Path(__file__).parent / "sql"
 SAMPLES = 3
+WAITS_AT_MOST_S = 10.0
 LOST = "i5_accepted_but_not_there"
 NOWHERE = "i1_nowhere"
 TWICE = ("i2_content_twice", "i5_stored_more_than_sent")
@@ -62,6 +63,17 @@ def read_standing(connection: Connection) -> Standing:
     row = connection.execute(_read("standing")).fetchone()
     assert row is not None
     return Standing(*row)
+
+
+def read_waits(connection: Connection, *, tenant: str) -> tuple[float, ...]:
+    """Return what the flushes of a tenant took, in seconds, the shortest first."""
+    return tuple(row[0] for row in connection.execute(_read("flush_waits"), [tenant]))
+
+
+def check_waits(waits_s: Sequence[float]) -> list[Violation]:
+    """Return a violation of I4 for the flushes beside a burden that took too long."""
+    late = [f"{seconds:.1f} s" for seconds in waits_s if seconds > WAITS_AT_MOST_S]
+    return [Violation("i4_flush_waited", len(late), tuple(late[-SAMPLES:]))] if late else []
 
 
 def find_violations(

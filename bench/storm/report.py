@@ -34,6 +34,8 @@ class Outcome:
     stubborn: tuple[str, ...]
     """Services that did not end when told to."""
     standing: Standing
+    waits_s: tuple[float, ...]
+    """Of the flushes beside a tenant that is a burden."""
     paid: Paid | None
     violations: tuple[Violation, ...]
 
@@ -53,6 +55,10 @@ def judge(storm: Storm, outcome: Outcome) -> tuple[Violation, ...]:
         found += oracle.check_paid(outcome.paid)
     if outcome.orphans:
         found.append(Violation("i6_left_behind", outcome.orphans, ()))
+    found += oracle.check_waits(outcome.waits_s)
+    unexplained = count_unexplained(storm.jobs.runs, storm.diary.read())
+    if storm.options.heavy and unexplained:
+        found.append(Violation("i6_run_ended_by_nobody", unexplained, ()))
     return tuple(found)
 
 
@@ -79,6 +85,7 @@ def make_results(storm: Storm, outcome: Outcome) -> Results:
         "recovery_s": _tell_recoveries(storm),
         "restart_s": _tell_restarts(storm),
         "quiet_after_s": _round(outcome.quiet_s),
+        "flush_beside_s": _tell_quantiles(outcome.waits_s),
         "longest_overdue_s": _round(storm.jobs.runs.longest_overdue_s),
         "model": _tell_model(storm, outcome.paid),
         "http": dict(sorted(storm.ledger.statuses.items())),

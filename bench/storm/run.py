@@ -11,6 +11,7 @@ from typing import TypedDict
 from bench.storm import aftermath, database, oracle, services
 from bench.storm.events import Diary
 from bench.storm.field import Storm, tell
+from bench.storm.heavy import Burden, Visitor, Waiter
 from bench.storm.killer import Killer
 from bench.storm.ledger import Ledger
 from bench.storm.model import DIM
@@ -26,12 +27,14 @@ TENANTS = 2
 SERVING_WITHIN_S = 120.0
 TELL_EVERY_S = 5.0
 LOOK_AGAIN_S = 0.2
+WAITER = "storm waiter"
 
 
 class Judged(TypedDict):
     """What only the database tells, of an `Outcome`."""
 
     standing: Standing
+    waits_s: tuple[float, ...]
     paid: Paid | None
     violations: tuple[Violation, ...]
 
@@ -80,6 +83,7 @@ def _run_in(data_dir: Path, options: Options) -> Results:
             jobs=JobWatcher(data_dir),
             trees=TreeWatcher(workers, diary),
             mark=mark,
+            visitors=make_visitors(options, environment, port=port),
         )
         return make_results(storm, _let_pass(storm, port=port))
     finally:
@@ -99,15 +103,32 @@ def make_places(options: Options, environment: Mapping[str, str], *, port: int) 
     ]
 
 
+def make_visitors(options: Options, environment: Mapping[str, str], *, port: int) -> list[Visitor]:
+    """Return the tenant that is a burden, and the one that waits; with `heavy` alone."""
+    if not options.heavy:
+        return []
+    keys = [
+        database.manage("create_api_key", f"--tenant={name}", environment=environment)
+        for name in ("storm burden", WAITER)
+    ]
+    return [
+        kind(port=port, key=key, seed=options.seed)
+        for kind, key in zip((Burden, Waiter), keys, strict=True)
+    ]
+
+
 def _let_pass(storm: Storm, *, port: int) -> Outcome:
     """Run the product, the storm and what comes after; return what was found."""
     with services.kept(storm.services) as keeper:
         tell("Starting web and workers …")
         services.wait_until_serving(storm.services, port=port, within_s=SERVING_WITHIN_S)
         storm.started = time.monotonic()
-        for watcher in (storm.jobs, storm.trees):
-            watcher.start()
+        for part in (storm.jobs, storm.trees, *storm.visitors):
+            part.start()
         _rage(storm)
+        for visitor in storm.visitors:
+            visitor.stop()
+            visitor.leave()
         stormed_s = time.monotonic() - storm.started
         done_in_storm = aftermath.count_done(storm.data_dir)
         if storm.model is not None:
@@ -136,6 +157,7 @@ def _look_into(storm: Storm) -> Judged:
     with database.connect(storm.data_dir) as connection:
         return {
             "standing": oracle.read_standing(connection),
+            "waits_s": oracle.read_waits(connection, tenant=WAITER),
             "paid": _count_paid(storm, connection),
             "violations": tuple(oracle.find_violations(connection, accepted=accepted, sent=sent)),
         }
@@ -189,10 +211,12 @@ def _make_writers(storm: Storm, *, give_up_at: float) -> list[Writer]:
 def _count_paid(storm: Storm, connection: database.Connection) -> Paid | None:
     """Return what the model was asked for beside what was needed; None with no model.
 
+    Nor with a tenant that erases: what was paid for and is erased cannot be told.
+
     A kill may cut off the answer that each worker of its cluster waits for, a crash and
     a freeze those of all workers.
     """
-    if storm.model is None or storm.options.llm == "off":
+    if storm.model is None or storm.options.llm == "off" or storm.options.heavy:
         return None
     good = storm.model.count()["good"]
     events = storm.diary.read()

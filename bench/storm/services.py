@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from bench.storm.client import HOST
 from bench.storm.database import MANAGE, ROOT
+from bench.storm.heavy import SLOW_WORD
 from bench.storm.options import Control, Options
 from bench.storm.parts import Part
 from bench.storm.processes import Process, look_up
@@ -27,6 +28,10 @@ from memoryproject.process.web import web_command
 WEB_WORKERS = 2
 END_WITHIN_S = 40.0
 MODEL_TIMEOUT_S = 2
+PATIENT_S = 60
+"""With a slow model."""
+RESERVE = 1
+"""Workers of a cluster beyond MEMORY_WORKERS."""
 HANG_S = MODEL_TIMEOUT_S + 2.0
 DRAIN_FIRST_SETTINGS = "bench.storm.drain_first_settings"
 
@@ -126,6 +131,7 @@ class ModelServer:
     ) -> None:
         wishes = [f"--seed={options.seed}", f"--faults={options.faults}", f"--hang-s={HANG_S}"]
         wishes += ["--kinds", *kinds] if kinds else []
+        wishes += [f"--slow-word={SLOW_WORD}"] if options.heavy else []
         with log.open("ab") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "bench.storm.model", *wishes],
@@ -173,7 +179,8 @@ def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], 
         "MEMORY_DATA_DIR": str(data_dir),
         "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
         "MEMORY_WORKERS": str(options.workers),
-        "MEMORY_MODEL_TIMEOUT_S": str(MODEL_TIMEOUT_S),
+        "MEMORY_MODEL_TIMEOUT_S": str(PATIENT_S if options.heavy else MODEL_TIMEOUT_S),
+        "MEMORY_WEBHOOK_NETWORKS": "127.0.0.0/8",
         "MEMORY_KEY_RATE": "0",
         "MEMORY_TENANT_RATE": "0",
         "MEMORY_TENANT_BYTE_RATE": "0",
@@ -223,7 +230,7 @@ def make_workers(options: Options, environment: Mapping[str, str], *, logs: Path
             [*MANAGE, "worker" if supervised else "qcluster"],
             environment=own,
             log=logs / f"worker-{number}.log",
-            tree=ClusterTree(workers=options.workers, supervised=supervised),
+            tree=ClusterTree(workers=options.workers + RESERVE, supervised=supervised),
         )
         for number in range(1, options.supervisors + 1)
     ]

@@ -104,6 +104,7 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     }
     if request.user.has_perm("jobs.view_job"):
         shown["stuck"] = backlog.explain_standstill()
+        shown["restart"] = backlog.list_restarts().first()
         shown["models_away"] = list(find_models_away())
     if tenant is not None:
         widgets = list_widgets(request, tenant, metrics.spans_of(days, now=now), now)

@@ -18,7 +18,7 @@ from erasure.models import RetentionPolicy
 from erasure.services import place_hold
 from events.models import EventType, Notification
 from indexing.models import Memory, VectorIndex, WordCount
-from jobs.models import Job, Kind, LLMCall
+from jobs.models import Job, Kind, LLMCall, WorkerRestart
 from memoryproject.ai.models import Breaker
 from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.models import Membership
@@ -108,6 +108,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
         tenant=ana.tenant, conversation_id=uuid.uuid4(), actor="somebody", reason=f"A {SCRIPT}"
     )
     Breaker.objects.create(provider="127.0.0.1", model="a-model")
+    WorkerRestart.objects.create(cluster=uuid.uuid4(), reason="a job has been due for 70 s")
     browser = {"username": "ana", "ip_address": "127.0.0.1", "path_info": "/admin/login/"}
     AccessAttempt.objects.create(**browser, failures_since_start=1)
     AccessLog.objects.create(**browser)

@@ -16,6 +16,7 @@ from tests.template import for_benchmarks
 pytestmark = [pytest.mark.gate, pytest.mark.alone]
 
 MINUTE = ["--seconds=60", "--messages=600", "--kills=30", "--crashes=2", "--freezes=1"]
+BURDEN = ["--heavy", "--faults=0", "--crashes=0", "--freezes=0", "--purges=1"]
 LONGEST_S, LEAVES_WITHIN_S = 900, 120
 
 
@@ -48,3 +49,12 @@ def test_a_minute_of_kills_loses_nothing() -> None:
     assert results["db_crashes"] == 2
     assert results["accepted"] == 600 and results["duplicates_sent"]
     assert not results["lost"] + results["duplicated"] + results["stuck"] + results["orphans"]
+
+
+def test_a_tenant_that_is_a_burden_holds_up_nobody_while_processes_are_killed() -> None:
+    """Its receivers drip, its model is slow, it imports and erases; flushes beside it are timed."""
+    results = let_pass(*BURDEN, "--seconds=60", "--messages=200", "--kills=20")
+    assert results["ok"], results["violations"]
+    assert results["kills"]["total"] > 10 and results["accepted"] == 200
+    assert results["flush_beside_s"]["count"] >= 5
+    assert results["flush_beside_s"]["max"] <= 10

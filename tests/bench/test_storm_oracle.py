@@ -72,6 +72,9 @@ BROKEN = {
         "UPDATE episodic_message SET episode_id = NULL WHERE seq ="
         " (SELECT max(seq) FROM episodic_message)"
     ),
+    "i6_workers_ended": (
+        "INSERT INTO jobs_workerrestart (cluster, reason) VALUES (gen_random_uuid(), 'none')"
+    ),
     oracle.LOST: "DELETE FROM episodic_message WHERE seq = 2",
     "i5_told_otherwise": "UPDATE episodic_message SET content = 'something else' WHERE seq = 2",
     "i5_stored_more_than_sent": (
@@ -143,3 +146,10 @@ def test_more_answers_than_work_and_kills_explain_are_noticed() -> None:
     assert not oracle.check_paid(oracle.Paid(good=12, needed=10, allowed=2))
     (violation,) = oracle.check_paid(oracle.Paid(good=13, needed=10, allowed=2))
     assert violation.invariant == "I6" and violation.count == 1
+
+
+def test_a_flush_that_waits_beside_a_burden_is_noticed() -> None:
+    assert not oracle.check_waits((0.4, 10.0))
+    (violation,) = oracle.check_waits((0.4, 10.1, 30.0))
+    assert violation.invariant == "I4" and violation.count == 2
+    assert violation.samples == ("10.1 s", "30.0 s")

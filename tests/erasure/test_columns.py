@@ -163,6 +163,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "error_class": "the class of an error, never its text",
         "result": NUMBERS,
     },
+    "jobs_workerrestart": {"reason": "seconds, in a sentence of ours"},
     "jobs_llmcall": {
         "request_sha256": "replaced by the call's own id",
         "purpose": WORD,

@@ -12,6 +12,7 @@ from django.db import connection, models
 
 from console.models import SavedFilter
 from events.models import MailChoice
+from jobs.models import WorkerRestart
 from memoryproject.ai.models import Breaker
 from memoryproject.tenancy.models import Tenant, TenantModel
 from tests.guards.test_tenant_walls import MODELS, OURS
@@ -20,6 +21,7 @@ LABELS = [*OURS, "ai"]
 BELONGS_TO_NOBODY: dict[type[models.Model], str] = {
     SavedFilter: "a person's, under a name of the admin; what it leads to is asked for anew",
     MailChoice: "a person's, about mails that each are about one tenant",
+    WorkerRestart: "of the processes that work for all tenants",
     Breaker: "the state of a model, which all tenants share",
 }
 """Our tables without a tenant, each with the reason."""

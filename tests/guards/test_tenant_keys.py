@@ -25,6 +25,7 @@ WITHOUT_TENANT = {
     "tenancy_allowance": "of keys and tenants alike, read before a tenant is known; on one node",
     "console_savedfilter": "a person's",
     "events_mailchoice": "a person's",
+    "jobs_workerrestart": "of the processes that work for all tenants",
     "ai_breaker": "the state of a model, which all tenants share",
 }
 """Our tables whose rows belong to no tenant, each with the reason."""

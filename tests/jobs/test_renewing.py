@@ -27,7 +27,7 @@ def claim_one(agent: Agent, holder: uuid.UUID | None = None) -> claims.Claim:
 
 
 def can_be_taken(claim: claims.Claim) -> bool:
-    return Job.across_tenants.filter(turns.is_due(), id=claim.id).exists()
+    return Job.across_tenants.filter(turns.may_be_claimed(), id=claim.id).exists()
 
 
 def test_the_lease_of_a_job_at_work_is_put_off(ana: Agent) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -12,15 +11,16 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
+from django_q.models import OrmQ
 from pytest_django import Settings
 
-from jobs import claims, turns
+from jobs import claims, tasks, turns
 from jobs.claims import Claim
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
 from jobs.tasks import run_next
 from tests.api.threads import run_in_threads
-from tests.conftest import Agent
+from tests.conftest import Agent, make_agent
 
 pytestmark = pytest.mark.django_db
 MANY = 10_000
@@ -39,8 +39,8 @@ def make_many(agent: Agent, kind: Kind, count: int) -> None:
         cursor.execute("ANALYZE jobs_job")
 
 
-def claim_next(*, in_order: bool = False) -> Claim:
-    claim = claims.claim_next(in_order=in_order)
+def claim_next(*, in_order: bool = False, holder: uuid.UUID | None = None) -> Claim:
+    claim = claims.claim_next(in_order=in_order, holder=holder)
     assert claim is not None
     return claim
 
@@ -145,6 +145,116 @@ def test_a_tenant_runs_no_more_jobs_than_it_may(
     assert claim_next().tenant.id == ana.tenant.id
 
 
+@pytest.fixture
+def cluster() -> uuid.UUID:
+    """Return a cluster whose workers claim, three of them where two are set."""
+    assert settings.WORKERS == 2 and settings.Q_CLUSTER["workers"] == 3
+    return uuid.uuid4()
+
+
+@pytest.mark.parametrize("kind", [Kind.FLUSH, Kind.DELIVER, Kind.ERASE])
+def test_a_tenant_leaves_one_worker_to_others_and_has_all_the_rest(
+    ana: Agent, cleo: Agent, kind: Kind, cluster: uuid.UUID
+) -> None:
+    make_many(ana, kind, 5)
+    running = [claim_next(holder=cluster), claim_next(holder=cluster)]
+    assert claims.claim_next(holder=cluster) is None
+    flush = make_job(cleo, Kind.FLUSH)
+    other = claim_next(holder=cluster)
+    assert other.id == flush.id
+    finish(other)
+    finish(running[0])
+    assert claim_next(holder=cluster).tenant.id == ana.tenant.id
+
+
+def test_background_work_of_many_leaves_one_worker_to_what_somebody_waits_for(
+    ana: Agent, cleo: Agent, cluster: uuid.UUID
+) -> None:
+    make_many(ana, Kind.DELIVER, 5)
+    make_many(cleo, Kind.SEGMENT, 5)
+    assert {claim_next(holder=cluster).kind, claim_next(holder=cluster).kind} == {
+        Kind.DELIVER,
+        Kind.SEGMENT,
+    }
+    for in_order in (False, True):
+        assert claims.claim_next(in_order=in_order, holder=cluster) is None
+    flush = make_job(ana, Kind.FLUSH)
+    assert claim_next(in_order=True, holder=cluster).id == flush.id
+
+
+def test_the_last_worker_that_is_free_takes_what_somebody_waits_for_alone(
+    ana: Agent, cleo: Agent, cluster: uuid.UUID
+) -> None:
+    make_many(ana, Kind.FLUSH, 2)
+    make_job(cleo)
+    assert [claim_next(holder=cluster).kind, claim_next(holder=cluster).kind] == [Kind.FLUSH] * 2
+    for in_order in (False, True):
+        assert claims.claim_next(in_order=in_order, holder=cluster) is None
+    flush = make_job(cleo, Kind.FLUSH)
+    assert claim_next(holder=cluster).id == flush.id
+
+
+def test_a_kind_that_holds_all_workers_but_one_gives_way_to_another(
+    ana: Agent, bo: Agent, cleo: Agent, cluster: uuid.UUID
+) -> None:
+    flushes = [make_job(ana, Kind.FLUSH), make_job(cleo, Kind.FLUSH)]
+    assert {claim_next(holder=cluster).id, claim_next(holder=cluster).id} == {
+        job.id for job in flushes
+    }
+    dora = make_agent("dora's", "dora")
+    flush, erasure = make_job(dora, Kind.FLUSH), make_job(cleo, Kind.ERASE)
+    Job.objects.of(cleo.tenant).filter(id=erasure.id).update(run_after=Now())
+    third = claim_next(holder=cluster)
+    assert third.id == erasure.id, "it came later, and in the tenants' turn second"
+    finish(third)
+    assert claim_next(holder=cluster).id == flush.id, (
+        "where nothing else waits, the kind has them all"
+    )
+
+
+def test_what_another_cluster_holds_is_none_of_this_ones_business(
+    ana: Agent, cluster: uuid.UUID
+) -> None:
+    make_many(ana, Kind.SEGMENT, 5)
+    assert [claim_next(holder=cluster), claim_next(holder=cluster)] and claims.claim_next(
+        holder=cluster
+    ) is None
+    other = uuid.uuid4()
+    assert [claim_next(holder=other), claim_next(holder=other)]
+    assert claims.claim_next(holder=other) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_claim_at_the_same_moment_see_each_other(
+    ana: Agent, cluster: uuid.UUID
+) -> None:
+    make_many(ana, Kind.SEGMENT, 20)
+
+    def claim_as_the_cluster(number: int) -> Claim | None:
+        return claims.claim_next(holder=cluster)
+
+    results = run_in_threads(claim_as_the_cluster, threads=8)
+    assert sum(claim is not None for claim in results) == 2
+
+
+def test_a_wake_up_goes_on_while_there_is_work(ana: Agent) -> None:
+    """Wake-ups of what was not for a worker in reserve to take are used up."""
+    jobs = [make_job(ana, Kind.DELIVER) for _ in range(3)]
+    assert run_next(str(jobs[0].id))
+    assert {job.state for job in Job.objects.of(ana.tenant)} == {State.DONE}
+
+
+def test_a_wake_up_that_has_gone_on_for_long_passes_the_rest_on(
+    ana: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [make_job(ana, Kind.DELIVER) for _ in range(3)]
+    OrmQ.objects.all().delete()
+    monkeypatch.setattr(tasks, "GOES_ON_S", 0.0)
+    assert run_next(str(jobs[0].id))
+    assert Job.objects.of(ana.tenant).filter(state=State.READY).count() == 2
+    assert OrmQ.objects.count() == 1
+
+
 def test_a_wake_up_runs_whatever_has_its_turn(ana: Agent) -> None:
     job = make_job(ana, Kind.EMBED, ana.tenant.id)
     assert run_next(str(uuid.uuid4()))
@@ -179,7 +289,7 @@ def count_rows_read(node: dict[str, Any]) -> float:
 
 def explain_claim(only: str) -> dict[str, Any]:
     statement = turns.read_statement(only)
-    params = {"pairs": ["flush segment"], "cap": settings.TENANT_JOBS}
+    params = {"cap": settings.TENANT_JOBS, "full_tenants": []}
     with connection.cursor() as cursor:
         # Tables of tests have no statistics, from which the planner would learn as much.
         cursor.execute("SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")

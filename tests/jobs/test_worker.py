@@ -17,13 +17,15 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 from django_q.models import OrmQ
+from pytest_django import Settings
 
 from episodic.models import Message
-from jobs import tasks
+from jobs import claims, liveness, tasks
 from jobs.cluster import NICENESS
 from jobs.enqueue import RUN_JOB, enqueue
 from jobs.flows import get_flow, register_flow
 from jobs.models import Job, Kind, State
+from jobs.supervisor import let_go_of_dead
 from tests.conftest import Agent
 from tests.jobs.oracle import find_violations
 from tests.processes import PATIENCE_S, worker
@@ -119,6 +121,36 @@ def test_machines_share_the_work_and_take_over_what_one_that_is_lost_has_left(
         assert other.poll() is None
     assert left == 2 and find_violations() == []
     assert Message.objects.of(ana.tenant).filter(episode=None).count() == 0
+
+
+@pytest.mark.django_db
+def test_what_a_killed_supervisor_leaves_is_free_as_soon_as_all_its_workers_are_dead(
+    ana: Agent, tmp_path: Path, settings: Settings
+) -> None:
+    settings.DATA_DIR = tmp_path
+    read, write = os.pipe()
+    cluster, supervisor = uuid.uuid4(), os.fork()
+    if not supervisor:
+        with liveness.marking(cluster):
+            worker = os.fork()
+            if worker:
+                os.write(write, str(worker).encode())
+            time.sleep(600)
+    worker = int(os.read(read, 20))
+    job = enqueue(tenant=ana.tenant, kind=Kind.SEGMENT, scope=uuid.uuid4())
+    assert claims.claim(job.id)
+    Job.objects.of(ana.tenant).update(holder=cluster)
+    try:
+        assert (liveness.list_dead(), let_go_of_dead()) == ([], 0)
+        os.kill(supervisor, signal.SIGKILL)
+        os.waitpid(supervisor, 0)
+        assert liveness.list_dead() == [], "a worker lives"
+    finally:
+        os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: liveness.list_dead() == [cluster])
+    assert claims.claim(job.id) is None
+    assert let_go_of_dead() == 1 and liveness.list_dead() == []
+    assert claims.claim(job.id)
 
 
 def test_the_name_that_a_wake_up_carries_is_that_of_the_task() -> None:

@@ -22,7 +22,7 @@ from semantic.models import Changeset, Fact
 from tests.conftest import Agent
 from tests.llm.answers import change, changes, segment, segments, shown_lines
 from tests.llm.conftest import forget_server, post
-from tests.model_server import Asked, ModelServer, Reply, says
+from tests.model_server import Asked, ModelServer, Reply, fails, says
 from tests.talk import MORNING, MOVING, RUNNING, messages
 
 pytestmark = pytest.mark.django_db
@@ -193,3 +193,14 @@ def test_a_flush_and_the_jobs_that_it_replaces_do_not_ask_at_the_same_time(ana: 
         error_class="ModelUnavailable", lease_until=Now() + timedelta(minutes=9)
     )
     assert claims.claim(flush.id) is not None, "what failed, and keeps its place, asks nothing"
+
+
+def test_a_run_that_waits_for_a_model_counts_as_at_work_for_as_long_as_that_may_take(
+    model: ModelServer, ana: Agent, talk: uuid.UUID, settings: Settings
+) -> None:
+    settings.MODEL_TIMEOUT_S = 500
+    model.script("segment", fails(503))
+    ana.flush(talk)  # which commits nothing: a commit would set the time anew
+    (job,) = Job.objects.of(ana.tenant).filter(kind=Kind.FLUSH)
+    assert job.busy_until and job.started_at
+    assert job.busy_until - job.started_at > timedelta(seconds=500)

@@ -22,8 +22,8 @@ from console.charts import Chart
 from console.home import metrics, sections
 from console.home.sections import Tile
 from episodic.models import Conversation, Episode, Message
-from jobs import spending
-from jobs.models import Job, Kind, LLMCall, State
+from jobs import backlog, spending
+from jobs.models import Job, Kind, LLMCall, State, WorkerRestart
 from memoryproject.database.ids import first_id_at, make_id
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import Retrieval
@@ -36,7 +36,7 @@ from tests.shared import ana, told
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
-QUERIES_AT_MOST = 43
+QUERIES_AT_MOST = 44
 
 
 def open_home(browser: Client, **query: Any) -> Any:
@@ -64,6 +64,13 @@ def count_list(browser: Client, address: str) -> int:
 def test_without_a_tenant_it_says_how_to_make_one(boss: Client) -> None:
     text = open_home(boss).content.decode()
     assert "There is no tenant yet" in text and "create_api_key" in text
+
+
+def test_workers_that_were_restarted_of_late_are_told_of(boss: Client) -> None:
+    backlog.note_restart(cluster=uuid.uuid4(), reason="a job has been due for 70 s")
+    assert "a job has been due for 70 s" in open_home(boss).content.decode()
+    WorkerRestart.objects.update(at=timezone.now() - timedelta(days=2))
+    assert "Workers were restarted" not in open_home(boss).content.decode()
 
 
 def test_a_tenant_without_a_past_is_told_what_to_do(boss: Client, ana: Agent) -> None:

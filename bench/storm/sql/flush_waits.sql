@@ -1,0 +1,8 @@
+-- How long each flush of one tenant took, from the call to the end of its job, the shortest first.
+--
+-- in:  tenant text
+-- out: seconds float
+SELECT extract(epoch FROM job.finished_at - job.created_at)::float8
+FROM jobs_job job JOIN tenancy_tenant tenant ON tenant.id = job.tenant_id
+WHERE job.kind = 'flush' AND job.state = 'done' AND tenant.name = %s
+ORDER BY 1

@@ -1,0 +1,76 @@
+"""A deadline by the clock for what is asked of a server that may answer a byte at a time.
+
+Timeouts of clients count each silence anew, and looking up a name has none: a server that drips
+would hold a worker for ever.
+"""
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from threading import Event, Thread
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Line:
+    """The connections of one client, which are cut when a call over them takes too long."""
+
+    def __init__(self) -> None:
+        self._sockets: list[socket.socket] = []
+
+    def add(self, connection: socket.socket) -> None:
+        """Take a connection in; one that was closed since is left out from then on."""
+        self._sockets = [each for each in self._sockets if each.fileno() >= 0] + [connection]
+
+    def note(self, event: str, info: dict[str, Any]) -> None:
+        """Take in what an HTTP client opens: for its extension `trace`."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self.add(info["return_value"].get_extra_info("socket"))
+
+    def run(self, work: Callable[[], Result], *, within_s: float) -> Result:
+        """Return what `work` returns, or raise what it raises; it must not use the database.
+
+        It runs in a thread of its own, which is left to itself when its time is over: its
+        connections are shut down, so that it ends, too.
+
+        Raises:
+            TimeoutError: it has not ended in time.
+        """
+        call = _Call(work)
+        Thread(target=copy_context().run, args=(call.make,), daemon=True).start()
+        if not call.is_over.wait(within_s):
+            self.cut()
+            raise TimeoutError(f"no end within {within_s:g} s")
+        return call.give()
+
+    def cut(self) -> None:
+        """Shut all connections down: whoever reads from one, in whatever thread, reads its end."""
+        for connection in self._sockets:
+            with suppress(OSError):
+                # That of an SSLSocket would first take away what its reader holds.
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+class _Call(Generic[Result]):
+    """One call of a function, made by a thread for another."""
+
+    def __init__(self, work: Callable[[], Result]) -> None:
+        self.is_over = Event()
+        self._work = work
+        self._results: list[Result] = []
+        self._error: BaseException | None = None
+
+    def make(self) -> None:
+        try:
+            self._results.append(self._work())
+        except BaseException as error:
+            self._error = error
+        finally:
+            self.is_over.set()
+
+    def give(self) -> Result:
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
