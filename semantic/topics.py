@@ -31,7 +31,7 @@ def read_topics(text: str, *, people: Collection[str] = ()) -> set[str]:
         bare = re.sub(re.escape(name), " ", bare, flags=re.IGNORECASE)
     counted = set(content_words(" ".join(COUNTED.findall(bare))))
     words = set(content_words(bare)) - set(content_words(find_subject(bare)))
-    return read_numbers(bare) | counted | {word for word in words if _is_topic(word)}
+    return {*read_numbers(bare), *counted} | {word for word in words if _is_topic(word)}
 
 
 def _is_topic(word: str) -> bool:

@@ -9,8 +9,6 @@ from semantic.topics import find_shared, read_topics
 
 Source = tuple[int, list[Line]]
 """The index of an episode, and messages of it."""
-HALF = 0.5
-"""Of the words of a sentence, which a message must hold to be taken for its source."""
 
 
 def find_source(
@@ -24,7 +22,7 @@ def find_source(
     """Return the messages with these numbers, of the first episode that has any.
 
     Where none of them was shown, those that `seqs` names: the one that holds most words of
-    the `sentence`, and half of them at least. None: nobody says it.
+    the `sentence`, and more than half of them. None: nobody says it.
     """
     wanted = set(numbers) & set(seqs)
     for index, episode in enumerate(episodes):
@@ -41,7 +39,7 @@ def _look_up(
 ) -> Source | None:
     topics = read_topics(sentence, people=people)
     best: Source | None = None
-    most = max(1, HALF * len(topics)) if topics else float("inf")
+    most = len(topics) // 2 + 1
     for index, episode in enumerate(episodes):
         for line in episode.lines:
             shared = find_shared(topics, read_topics(line.content, people=people))
