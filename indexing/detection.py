@@ -14,6 +14,7 @@ LEAST_LETTERS = 80
 SAMPLE_LETTERS = 4000
 LEAST_BYTES_OF_A_SENTENCE = 30
 """Ten Chinese characters."""
+LIKELY = 0.8
 SUSPECTED = 0.005
 """A language that is less likely than that is ruled out."""
 
@@ -56,4 +57,4 @@ def find_languages(text: str) -> list[str]:
         return []
     ranked = [(code, float(share)) for code, share in _identifier().rank(sample)]
     likely = [code for code, share in ranked if share >= SUSPECTED]
-    return likely if ranked[0][1] >= SURE_ENOUGH else []
+    return likely if ranked[0][1] >= LIKELY else []

@@ -12,7 +12,7 @@ from episodic.engines import Line
 from semantic.details import read_roles
 from semantic.echoes import content_words
 from semantic.engines import Category, KnownFact
-from semantic.topics import find_people, find_shared, find_subject, read_topics
+from semantic.topics import find_people, find_shared, find_subject, read_topics, read_topics_of_fact
 
 POSSESSION = re.compile(r"^\s*(?:[Tt]he )?[^\W\d_]+['’]s\s+([^\W\d_]+)")
 ONE_AT_A_TIME = frozenset({Category.IDENTITY})
@@ -52,7 +52,7 @@ def may_end(old: KnownFact, lines: Sequence[Line], *, people: Collection[str]) -
 
 
 def _share_topic(fact: str, texts: Sequence[str], people: Collection[str]) -> bool:
-    topics = read_topics(fact, people=people)
+    topics = read_topics_of_fact(fact, people=people)
     return any(find_shared(topics, read_topics(text, people=people)) for text in texts)
 
 

@@ -24,14 +24,19 @@ LEAST_ALIKE = 5
 def read_topics(text: str, *, people: Collection[str] = ()) -> set[str]:
     """Return the stems and numbers that say what a text is about.
 
-    Left out are the names of `people`, the name with which the text begins, and function words.
+    Left out are the names of `people`, and function words.
     """
     bare = ASSISTANT.sub("", ANYBODY.sub("", text))
     for name in filter(None, people):
         bare = re.sub(re.escape(name), " ", bare, flags=re.IGNORECASE)
     counted = set(content_words(" ".join(COUNTED.findall(bare))))
-    words = set(content_words(bare)) - set(content_words(find_subject(bare)))
-    return {*read_numbers(bare), *counted} | {word for word in words if _is_topic(word)}
+    words = filter(_is_topic, content_words(bare))
+    return {*read_numbers(bare), *counted, *words}
+
+
+def read_topics_of_fact(fact: str, *, people: Collection[str] = ()) -> set[str]:
+    """Return the topics of a sentence beside the name with which it begins: that is its person."""
+    return read_topics(fact, people=people) - set(content_words(find_subject(fact)))
 
 
 def _is_topic(word: str) -> bool:

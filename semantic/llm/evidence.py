@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from episodic.engines import Line
 from semantic.engines import EpisodeText
-from semantic.topics import find_shared, read_topics
+from semantic.topics import find_shared, read_topics, read_topics_of_fact
 
 Source = tuple[int, list[Line]]
 """The index of an episode, and messages of it."""
@@ -37,7 +37,7 @@ def _look_up(
     seqs: Collection[int],
     people: Collection[str],
 ) -> Source | None:
-    topics = read_topics(sentence, people=people)
+    topics = read_topics_of_fact(sentence, people=people)
     best: Source | None = None
     most = len(topics) // 2 + 1
     for index, episode in enumerate(episodes):
