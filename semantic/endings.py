@@ -21,19 +21,28 @@ guidelines everybody has many, and the kind alone tells nothing of the subject."
 
 
 def may_replace(
-    old: KnownFact, text: str, *, category: str | None, people: Collection[str]
+    old: KnownFact,
+    text: str,
+    *,
+    category: str | None,
+    lines: Sequence[Line],
+    people: Collection[str],
 ) -> bool:
     """Return whether a sentence may take a known fact's place: same person, same subject.
 
-    The subject is the same where both share a content word or a number, or are of one kind of
-    which people have one at a time; `category` is the kind of the new one, None if unknown.
-    `people` are the names of those who speak.
+    The subject is the same where both share a content word or a number. Where they are of the
+    same kind, it is enough that the messages `lines` speak of the old one ("no more volleyball,
+    judo now"), or that people have one of that kind at a time. `category` is the kind of the
+    new one, None if unknown; `people` are the names of those who speak.
     """
     if not _share_person(old.fact, text, people) or not _share_possession(old.fact, text):
         return False
-    if category == old.category and category in ONE_AT_A_TIME:
-        return True
-    return _share_topic(old.fact, [text], people)
+    texts = [text]
+    if category == old.category:
+        if category in ONE_AT_A_TIME:
+            return True
+        texts += [line.content for line in lines]
+    return _share_topic(old.fact, texts, people)
 
 
 def may_end(old: KnownFact, lines: Sequence[Line], *, people: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from semantic import details
 from semantic.echoes import content_words
 from semantic.engines import Action, Proposal
+from semantic.topics import find_subject
 
 LEAST_WORDS = 6
 """Of both sentences together, for one word to be taken as another wording."""
@@ -42,21 +43,23 @@ def _say_same(a: Proposal, b: Proposal) -> bool:
     readers = (details.count_negations, details.read_directions, details.read_operators)
     if any(read(a.fact) != read(b.fact) for read in readers):
         return False
+    if words_a == words_b and _read_values(a.fact) == _read_values(b.fact):
+        return True
+    if find_subject(a.fact) != find_subject(b.fact) or not set(a.seqs) & set(b.seqs):
+        return False
     if _read_values(a.fact) == _read_values(b.fact) and _are_reworded(words_a, words_b):
-        return bool(set(a.seqs) & set(b.seqs)) or words_a == words_b
+        return True
     short, long = sorted((a, b), key=lambda proposal: len(content_words(proposal.fact)))
     begins = content_words(long.fact)[: len(content_words(short.fact))]
-    adds = begins == content_words(short.fact) and _read_values(short.fact) <= _read_values(
-        long.fact
-    )
-    return adds and bool(set(a.seqs) & set(b.seqs))
+    keeps_values = _read_values(short.fact) <= _read_values(long.fact)
+    return begins == content_words(short.fact) and keeps_values
 
 
 def _are_reworded(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Return whether one word at most differs, of many."""
+    """Return whether the words are the same in another order, or one at most of many differs."""
     lone_a, lone_b = set(a) - set(b), set(b) - set(a)
     if not lone_a and not lone_b:
-        return a == b
+        return True
     return len(lone_a) <= 1 and len(lone_b) <= 1 and len(set(a) | set(b)) >= LEAST_WORDS
 
 

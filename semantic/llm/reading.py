@@ -132,10 +132,13 @@ def _doubt_ending(
     proposal: Proposal, row: AnyReply, known: KnownFact, source: Source, shown: Shown
 ) -> Row:
     """Return the row; as a suggestion where it may be wrong that it ends the known fact."""
+    lines, people = add_question(source, shown.episodes), shown.people
     if isinstance(row, replies.UpdateReply):
-        is_about_it = may_replace(known, proposal.fact, category=row.cat, people=shown.people)
+        is_about_it = may_replace(
+            known, proposal.fact, category=row.cat, lines=lines, people=people
+        )
     elif isinstance(row, replies.InvalidateReply):
-        is_about_it = may_end(known, add_question(source, shown.episodes), people=shown.people)
+        is_about_it = may_end(known, lines, people=people)
     else:
         return Row(proposal)
     latest = max(line.at for line in source[1])

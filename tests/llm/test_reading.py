@@ -123,6 +123,7 @@ def propose(fact: str, *seqs: int) -> Proposal:
         ("Mira has a cat.", "Mira has a cat called Olaf.", True),
         ("Mira likes tea.", "MIRA LIKES TEA", True),
         ("Mira said: I nurse old cats in Porto.", "Mira told: I nurse old cats in Porto.", True),
+        ("Mira has a flat in Porto with Rhys.", "Mira has a flat with Rhys in Porto.", True),
         ("Mira likes tea.", "Mira does not like tea.", False),
         ("Mira likes tea.", "Mira likes coffee.", False),
         ("Mira lives in Porto.", "Mira's brother lives in Porto.", False),

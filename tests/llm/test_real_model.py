@@ -17,6 +17,7 @@ from pytest_django import Settings
 
 from episodic.models import Conversation, Episode, Message, Review
 from jobs.models import Job, LLMCall, State
+from memoryproject.ai.prompts import repeats_example
 from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
 from tests.llm.conftest import forget_server, post
@@ -56,6 +57,7 @@ LATER = [
     ("Mira", "The move to Rotterdam went well, and the piano survived."),
     ("Jonas", "I am glad. And do you still train for the half marathon in Lisbon?"),
 ]
+HELD = [("Mira", "I am allergic to penicillin."), ("Mira", "I live in Ghent with my cat Olaf.")]
 CANARIES = ["Rotterdam", "Katarzyna", "DROP TABLE", "Priya", "鹿特丹", "🚢", "king of Spain"]
 
 
@@ -123,6 +125,26 @@ def test_a_real_model_drives_the_pipeline(
     assert "Rotterdam" in ask(ana, friends) and "Katarzyna" in ask(ana, strange)
     written = caplog.text + json.dumps(list(Job.objects.of(ana.tenant).values("input")))
     assert not [canary for canary in CANARIES if canary in written]
+
+
+def test_the_example_becomes_no_fact_and_retires_none(
+    real_model: None, settings: Settings, ana: Agent, conversation: uuid.UUID
+) -> None:
+    """So small a model answers with the prompts' examples rather than with what it is shown."""
+    settings.LLM = "offline"
+    post(ana, conversation, messages(HELD, MORNING))
+    flush(ana, conversation)
+    held = set(Fact.objects.of(ana.tenant).values_list("fact", flat=True))
+    assert any("penicillin" in fact for fact in held)
+    settings.LLM = "openai"
+    post(ana, conversation, messages(RUNNING, EVENING))
+    flush(ana, conversation)
+    facts = Fact.objects.of(ana.tenant)
+    active = set(facts.filter(invalid_at=None).values_list("fact", flat=True))
+    assert held <= active
+    made = [*facts.values_list("fact", flat=True)]
+    made += [f"{e.title} {e.summary}" for e in Episode.objects.of(ana.tenant)]
+    assert not [text for text in made if repeats_example(text, material="")]
 
 
 def flush(ana: Agent, conversation: uuid.UUID) -> None:

@@ -211,7 +211,7 @@ Pair = tuple[str, str, str, str]
 def passes(pair: Pair, people: list[str]) -> bool:
     category, old, new_category, new = pair
     known = know(old, category=category)
-    return may_replace(known, new, category=new_category, people=people)
+    return may_replace(known, new, category=new_category, lines=(), people=people)
 
 
 @pytest.mark.parametrize("people", [PEOPLE, []], ids=["known", "unknown"])
@@ -229,7 +229,20 @@ def test_at_most_one_of_six_wrong_updates_passes(people: list[str]) -> None:
 
 def test_a_kind_that_is_not_told_is_no_evidence() -> None:
     museum = know("Mira works at the museum.")
-    assert not may_replace(museum, "Mira is vegetarian.", category=None, people=PEOPLE)
+    new = "Mira is vegetarian."
+    assert not may_replace(museum, new, category=None, lines=(), people=PEOPLE)
+
+
+def test_messages_that_speak_of_the_old_one_are_evidence_for_a_fact_of_the_same_kind() -> None:
+    volleyball = know("Luca gioca a pallavolo il martedì.", category="interest")
+    lines = say(("Chiara", "user", "Luca ha smesso con la pallavolo, ora fa judo.")).lines
+    for category, spoken, may in (
+        ("interest", lines, True),
+        ("interest", (), False),
+        ("goal", lines, False),
+    ):
+        judo = "Luca fa judo il giovedì."
+        assert may_replace(volleyball, judo, category=category, lines=spoken, people=[]) is may
 
 
 @pytest.mark.parametrize(
