@@ -50,7 +50,7 @@ def build_prompt(
     is ours and stands after the fence; `counts` are the prompt's `left_out` and `lines`.
     """
     nonce = salted_hmac(file.stem, scope, secret=settings.KEY_PEPPER, algorithm="sha256")
-    fence = f"=== {nonce.hexdigest()[:24]} ==="
+    fence = f"=== {nonce.hexdigest()[:16]} ==="
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
         purpose=file.stem,

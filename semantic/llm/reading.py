@@ -1,7 +1,7 @@
 """Reads a model's answer against what it was shown: what to do, to suggest, to leave out.
 
 Nothing is taken on the model's word alone: each row rests on messages that were shown, and a
-fact ends only for what is about the same person and subject. Pure.
+fact ends only for what is about the same person and subject.
 """
 
 from collections.abc import Iterator, Sequence

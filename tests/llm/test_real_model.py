@@ -20,7 +20,7 @@ from jobs.models import Job, LLMCall, State
 from memoryproject.ai.prompts import repeats_example
 from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
-from tests.llm.conftest import forget_server, post
+from tests.llm.conftest import flush_job, forget_server, post, run_again
 from tests.llm.model_process import CONTEXT_TOKENS
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
@@ -57,6 +57,7 @@ LATER = [
     ("Mira", "The move to Rotterdam went well, and the piano survived."),
     ("Jonas", "I am glad. And do you still train for the half marathon in Lisbon?"),
 ]
+RUNS_AT_MOST = 5
 HELD = [("Mira", "I am allergic to penicillin."), ("Mira", "I live in Ghent with my cat Olaf.")]
 CANARIES = ["Rotterdam", "Katarzyna", "DROP TABLE", "Priya", "鹿特丹", "🚢", "king of Spain"]
 
@@ -138,7 +139,13 @@ def test_the_example_becomes_no_fact_and_retires_none(
     assert any("penicillin" in fact for fact in held)
     settings.LLM = "openai"
     post(ana, conversation, messages(RUNNING, EVENING))
-    flush(ana, conversation)
+    ana.flush(conversation)
+    job = flush_job(ana)
+    for _ in range(RUNS_AT_MOST):
+        if job.state == State.DONE:
+            break
+        run_again(job)  # a busy machine may need more time than one run has
+    assert job.state == State.DONE
     facts = Fact.objects.of(ana.tenant)
     active = set(facts.filter(invalid_at=None).values_list("fact", flat=True))
     assert held <= active
