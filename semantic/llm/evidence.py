@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Collection, Sequence
 
 from episodic.engines import Line
+from semantic.details import read_numbers, read_roles
+from semantic.echoes import content_words
 from semantic.engines import EpisodeText
 from semantic.topics import find_shared, read_topics, read_topics_of_fact
 
@@ -21,8 +23,9 @@ def find_source(
 ) -> Source | None:
     """Return the messages with these numbers, of the first episode that has any.
 
-    Where none of them was shown, those that `seqs` names: the one that holds most words of
-    the `sentence`, and more than half of them. None: nobody says it.
+    Where none of them was shown, of those that `seqs` names the one that holds most words of
+    the `sentence`: more than half of them, or half and a name or number among them. None:
+    nobody says it.
     """
     wanted = set(numbers) & set(seqs)
     for index, episode in enumerate(episodes):
@@ -38,13 +41,15 @@ def _look_up(
     people: Collection[str],
 ) -> Source | None:
     topics = read_topics_of_fact(sentence, people=people)
+    telling = {*content_words(" ".join(read_roles(sentence)[1:])), *read_numbers(sentence)}
     best: Source | None = None
-    most = len(topics) // 2 + 1
+    most = 0.0
     for index, episode in enumerate(episodes):
         for line in episode.lines:
             shared = find_shared(topics, read_topics(line.content, people=people))
-            if line.seq in seqs and len(shared) >= most:
-                best, most = (index, [line]), len(shared) + 1
+            score = len(shared) + (0.5 if shared & telling else 0)
+            if line.seq in seqs and score > max(most, len(topics) / 2):
+                best, most = (index, [line]), score
     return best
 
 

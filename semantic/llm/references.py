@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from semantic.engines import KnownFact
 
-ALIAS = re.compile(r"\W*(?:(?:[Ff]|[Ff]act\W*)(\d{1,6})\b.*|(\d{1,6})\W*)", re.DOTALL)
-"""Of the alias only the number counts, and what stands behind it is passed over."""
+ALIAS = re.compile(r"[^\w-]*(?:[Ff]|[Ff]act\W*)?(\d{1,6})\W*(?:[\[(:].*)?", re.DOTALL)
+"""Only the number counts; what is repeated of the fact behind it is passed over."""
 WORD = re.compile(r"\w+")
 
 
@@ -22,7 +22,7 @@ def find_fact(ref: str, known: Sequence[KnownFact]) -> KnownFact | None:
     if len(same) == 1:
         return same[0]
     match = ALIAS.fullmatch(named)
-    alias = f"F{int(match[1] or match[2])}" if match else ""
+    alias = f"F{int(match[1])}" if match else ""
     return next((fact for fact in known if fact.alias == alias), None)
 
 

@@ -40,7 +40,19 @@ def doubt(*rows: dict[str, Any], shown: Shown | None = None) -> str:
 
 @pytest.mark.parametrize(
     "ref",
-    ["F1", "f1", "[F1]", "1", 1, " F1 ", "F1:", "F1 [identity]", "fact 1", "mira lives in Lisbon"],
+    [
+        "F1",
+        "f1",
+        "[F1]",
+        "1",
+        1,
+        " F1 ",
+        "F1:",
+        "F1 [identity]",
+        "fact 1",
+        "F1: Mira lives",
+        "mira lives in Lisbon",
+    ],
 )
 def test_a_fact_is_known_by_its_number_or_its_sentence(ref: Any) -> None:
     (row,) = read(change("update", "Mira lives in Porto.", ref, messages=[0]))
@@ -48,7 +60,9 @@ def test_a_fact_is_known_by_its_number_or_its_sentence(ref: Any) -> None:
     assert not doubt(change("update", "Mira lives in Porto.", ref, messages=[0]))
 
 
-@pytest.mark.parametrize("ref", ["", "F3", "P0", "X1", "Lisbon", "0", "F11", "F1F2"])
+@pytest.mark.parametrize(
+    "ref", ["", "F3", "P0", "X1", "Lisbon", "0", "F11", "F1F2", "F-1", "-1", "F1'; --x"]
+)
 def test_a_ref_that_names_nothing_is_asked_again(ref: str) -> None:
     assert find_fact(ref, [LISBON, CAT]) is None
     assert "F1 to F2" in doubt(change("update", "Mira lives in Porto.", ref, messages=[0]))
@@ -57,6 +71,8 @@ def test_a_ref_that_names_nothing_is_asked_again(ref: str) -> None:
 def test_messages_that_were_not_shown_are_looked_up_by_words() -> None:
     (row,) = read(change("new", "Mira is head nurse.", messages=[41]))
     assert row.proposal and row.proposal.seqs == (2,)
+    (row,) = read(change("new", "Mira lives in Porto.", messages=[]))
+    assert row.proposal and row.proposal.seqs == (0,), "half of it is a name"
     (row,) = read(change("new", "Mira collects stamps.", messages=[41]))
     assert (row.proposal, row.note) == (None, "no_source")
     (row,) = read(change("invalidate", "", "F2", messages=[]))
