@@ -185,7 +185,7 @@ def test_hindsight_3876_no_answer_of_a_model_empties_a_memory(
     The bank was empty, and every operation "completed". Here nothing a model says deletes
     a row, closing is capped, and a run whose answers were of no use says so.
     """
-    known = [PIANO, VAN, "Mira has forty boxes.", "Mira starts in April.", "Mira lives in Ghent."]
+    known = [PIANO, VAN, "Mira has forty boxes.", "Mira is a data analyst.", "Mira lives in Ghent."]
     learn(model, ana, conversation, *known)
     post(ana, conversation, messages(RUNNING, EVENING))
     model.script("segment", says(segments(segment(7))))
