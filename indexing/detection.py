@@ -16,6 +16,11 @@ SURE_ENOUGH = 0.95
 LEAST_LETTERS = 80
 """Below this a guess is a coin toss, and `simple` is right for every language."""
 SAMPLE_LETTERS = 4000
+LEAST_BYTES_OF_A_SENTENCE = 30
+"""Ten Chinese characters."""
+LIKELY = 0.8
+SUSPECTED = 0.005
+"""A language that is less likely than that is ruled out."""
 
 ISO_CODES = dict(
     zip(
@@ -67,3 +72,17 @@ def detect_language(texts: Sequence[str]) -> str:
         return SIMPLE
     code, probability = _identifier().classify(sample)
     return ISO_CODES.get(code, SIMPLE) if probability >= SURE_ENOUGH else SIMPLE
+
+
+def find_languages(text: str) -> list[str]:
+    """Return the codes of the languages that a text may be in, the likeliest first.
+
+    Empty when in doubt: the text is too short, or none is likely.
+    """
+    sample = text[:SAMPLE_LETTERS]
+    letters = "".join(filter(str.isalpha, sample))
+    if len(letters.encode(errors="replace")) < LEAST_BYTES_OF_A_SENTENCE:
+        return []
+    ranked = [(code, float(share)) for code, share in _identifier().rank(sample)]
+    likely = [code for code, share in ranked if share >= SUSPECTED]
+    return likely if ranked[0][1] >= LIKELY else []

@@ -70,11 +70,12 @@ class Asker:
     job is another's is used and not kept: what the question told may have been erased.
 
     `lines_at_most` is how many messages a question may be about: the model has not answered
-    longer ones in time.
+    longer ones in time. `scope` is the id of the conversation that it is about.
     """
 
     def __init__(self, claim: Claim) -> None:
         self.lines_at_most = claim.lines_at_most
+        self.scope = str(claim.scope)
         self._claim = claim
         self._latest = (
             time.monotonic() + settings.JOB_TIMEOUT_S - settings.MODEL_TIMEOUT_S - MARGIN_S
@@ -158,6 +159,7 @@ def ask_mended(
     material: str,
     reply: type[Reply],
     check: Callable[[Reply], Checked],
+    find_doubt: Callable[[Reply], str] | None = None,
     rule: str = "",
     **counts: int,
 ) -> Checked | None:
@@ -166,20 +168,29 @@ def ask_mended(
     `file` has the instructions, and its name is the purpose. `check` turns the reply into
     what is wanted, or raises ModelMisbehaved with a text that quotes nobody; `rule` is said
     again then; `counts` are the prompt's. A question that the provider refuses is not put again.
+    What `find_doubt` has to say of an answer that can be used is a reason to ask once more,
+    too; if the second answer is of no use, the first one counts.
 
     Raises:
         ModelUnavailable: the model could not be asked.
     """
-    reminder = ""
-    for _ in range(2):
-        prompt = build_prompt(file=file, material=material, reminder=reminder, **counts)
+    reminder, usable = "", None
+    for is_last in (False, True):
+        prompt = build_prompt(
+            file=file, material=material, scope=ask.scope, reminder=reminder, **counts
+        )
         try:
-            return check(ask(prompt, reply))
+            answer = ask(prompt, reply)
+            usable = check(answer)
+            problem = "" if is_last or find_doubt is None else find_doubt(answer)
         except RequestRefused:
-            return None
+            return usable
         except ModelMisbehaved as error:
-            reminder = f"{REMINDER.format(problem=error)} {rule}".rstrip()
-    return None
+            problem = str(error)
+        if not problem:
+            return usable
+        reminder = f"{REMINDER.format(problem=problem)} {rule}".rstrip()
+    return usable
 
 
 def _digest(prompt: Prompt, reply: type[pydantic.BaseModel]) -> str:

@@ -104,19 +104,22 @@ class Suggestion:
     `old` and `new` are aliases: "F3" of a known fact, "P<i>" of the i-th proposal of the
     same answer. `new` is None where nothing takes the place of the old one. `reason` is
     the code of the rule that saw it, in letters and underscores, never words of a message.
+    `valid_until` is until when the old one is true, where the engine knows.
     """
 
     kind: SuggestionKind
     old: str
     new: str | None
     reason: str
+    valid_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
     """What one run wants done; `degraded` as in a segmentation.
 
-    `model` and `prompt_version` are empty where no language model answered.
+    `model` and `prompt_version` are empty where no language model answered. `left_out` has a
+    code for each row of its answer that the engine could not use.
     """
 
     proposals: tuple[Proposal, ...]
@@ -125,6 +128,7 @@ class Consolidation:
     model: str = ""
     prompt_version: str = ""
     suggestions: tuple[Suggestion, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class Consolidator(Protocol):

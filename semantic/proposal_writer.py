@@ -67,6 +67,8 @@ class Writer:
         """Write every proposal; nothing is left out without a trace in the changeset."""
         for memory_id in self._snapshot.quoted:
             self._skip(ECHO, memory_id)
+        for note in self._answer.left_out:
+            self._skip(note)
         for position, proposal in enumerate(self._answer.proposals):
             fact = self._apply(proposal, position)
             pass_point(Point.FACT_APPLIED)
@@ -87,7 +89,9 @@ class Writer:
         if old is None or old == new or (new is None and suggestion.new is not None):
             self._skip(NO_PAIR, old.id if old else None)
             return
-        ended = None if new else max(episode.end_at for episode in self._snapshot.episodes)
+        ended = suggestion.valid_until
+        if new is None and ended is None:
+            ended = max(episode.end_at for episode in self._snapshot.episodes)
         columns = {"old_fact": old, "new_fact": new, "valid_until": ended}
         self._suggest(suggestion.kind, suggestion.reason, **columns)
 

@@ -34,7 +34,7 @@ class Snapshot:
     episodes: tuple[Episode, ...]
     texts: tuple[EpisodeText, ...]
     facts_by_alias: dict[str, Fact]
-    """What matters most first, as F1, F2, …"""
+    """What matters most first; the oldest is F1, so that a prompt of facts begins alike."""
     served: Mapping[Served, uuid.UUID]
     quoted: tuple[uuid.UUID, ...]
     embedding_model: str
@@ -82,11 +82,18 @@ def read_snapshot(
         conversation=conversation,
         episodes=tuple(episodes),
         texts=tuple(texts),
-        facts_by_alias={f"F{number}": fact for number, fact in enumerate(facts, start=1)},
+        facts_by_alias=_name_by_age(facts),
         served=answers.served,
         quoted=tuple(dict.fromkeys(quoted)),
         embedding_model=embedder.name,
     )
+
+
+def _name_by_age(facts: Sequence[Fact]) -> dict[str, Fact]:
+    """Return the facts in their order, under aliases that count from the oldest on."""
+    oldest_first = sorted(facts, key=lambda fact: (fact.created_at, fact.id))
+    aliases = {fact.id: f"F{number}" for number, fact in enumerate(oldest_first, start=1)}
+    return {aliases[fact.id]: fact for fact in facts}
 
 
 def _cut_all_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line], list[uuid.UUID]]:

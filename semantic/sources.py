@@ -1,12 +1,14 @@
 """Finds the messages behind a proposal: who says it, and who only repeats an answer."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from episodic.engines import Line
 from episodic.models import Role
 from semantic.details import read_numbers, read_roles
-from semantic.echoes import Echoes, content_words, first_of_all
+from semantic.echoes import READ_AT_MOST, Echoes, content_words, first_of_all
 from semantic.engines import Action, EpisodeText, Proposal, Served
+from semantic.pasted import strip_pasted
 
 
 class Sources:
@@ -26,13 +28,16 @@ class Sources:
         """Return whether users said it, and nobody else put it to them.
 
         A model that obeys a message names other ones as its source: where somebody who is
-        no user says far more of a sentence than the users who are named, it is his.
+        no user says far more of a sentence than the users who are named, it is his. What a
+        user pastes or quotes is not his own either.
         """
         named = self._named(proposal)
         if not named or any(line.role != Role.USER for line in named):
             return False
-        others = [line for line in self._lines if line.role != Role.USER]
-        users = _count_said(proposal.fact, named)
+        others = [_read_foreign(line) for line in self._lines]
+        users = _count_said(proposal.fact, map(_read_own, named))
+        if not users and any(_read_foreign(line).content for line in named):
+            return False
         return self.is_vouched_for(proposal) and _most_said(proposal.fact, others) <= 2 * users
 
     def is_vouched_for(self, proposal: Proposal) -> bool:
@@ -93,6 +98,20 @@ class Sources:
     def _find_origin(self, sentences: Sequence[str], line: Line) -> Served | None:
         origins = (self._echoes.find_origin(sentence, line=line) for sentence in sentences)
         return next(filter(None, origins), None)
+
+
+def _read_own(line: Line) -> Line:
+    """Return a user's message without what it pastes and quotes."""
+    return replace(line, content=strip_pasted(line.content[:READ_AT_MOST]))
+
+
+def _read_foreign(line: Line) -> Line:
+    """Return what in a message is no user's own: all of it, or what a user pastes and quotes."""
+    if line.role != Role.USER:
+        return line
+    own = set(_read_own(line).content.split())
+    pasted = [word for word in line.content.split() if word not in own]
+    return replace(line, content=" ".join(pasted))
 
 
 def _is_person(line: Line) -> bool:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 from memoryproject.ai.replies import Lists, Reply, Rows
 
@@ -22,13 +22,21 @@ def _read_level(level: Any) -> Any:
     return word if word in set(SurpriseLevel) else SurpriseLevel.LOW
 
 
+# Written out where it stands: a reference to it would take more of every prompt.
+Level = Annotated[
+    SurpriseLevel,
+    BeforeValidator(_read_level),
+    WithJsonSchema({"enum": [level.value for level in SurpriseLevel], "type": "string"}),
+]
+
+
 class SegmentReply(Reply):
     """One episode, up to its last message. Words may be missing."""
 
     last: int
     title: str = ""
     summary: str = ""
-    surprise: Annotated[SurpriseLevel, BeforeValidator(_read_level)] = SurpriseLevel.LOW
+    surprise: Level = SurpriseLevel.LOW
 
 
 class SegmentationReply(Reply):

@@ -143,11 +143,12 @@ def _cut_at_silences(lines: Sequence[Line], first: int, last: int) -> list[tuple
 
 
 def _word(row: SegmentReply, lines: Sequence[Line], first: int, last: int) -> Segment | None:
-    """Return the segment in the model's words; None where there are none."""
+    """Return the segment in the model's words; None where there are none, or the example's."""
     run = lines[first : last + 1]
     title = _tidy(row.title, lines=run, at_most=TITLE_WORDS)
     summary = _tidy(row.summary, lines=run, at_most=SUMMARY_WORDS)
-    if not title or not summary:
+    material = " ".join(line.content for line in run)
+    if not title or not summary or prompts.repeats_example(title + summary, material=material):
         return None
     surprise = LEVELS[row.surprise]
     return Segment(first=first, last=last, title=title, summary=summary, surprise=surprise)

@@ -29,6 +29,9 @@ REMINDER_TOKENS = 300
 LEAST_ROOM = 400
 """Whatever the settings say: less holds no conversation."""
 CUT = " […] "
+EXAMPLE_NAMES = ("qvenja", "zbrolk", "wuxolo", "tharnokk", "plimvar", "kroyd")
+"""Of the prompts' examples, folded: nobody is called so. A small model that copies the example
+is known by them."""
 
 
 @cache
@@ -36,17 +39,19 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def build_prompt(*, file: Path, material: str, reminder: str = "", **counts: int) -> Prompt:
+def build_prompt(
+    *, file: Path, material: str, scope: str, reminder: str = "", **counts: int
+) -> Prompt:
     """Return a prompt whose instructions and purpose come from `file`; its data is `material`.
 
-    The fence is a line that nobody outside can know: it is made from the material under a
-    secret of the server, so a replay asks in exactly the same words. It opens the user's
-    message, and the instructions never change, so that a server can keep them read. The
-    version is their hash. A `reminder` is ours and stands after the fence; `counts` are the
-    prompt's `left_out` and `lines`.
+    The fence is a line that nobody outside can know: it is made from the `scope`, the id of
+    the conversation, under a secret of the server. So a replay asks in exactly the same words,
+    and the next question of a conversation begins like the last one: a server can keep what it
+    has read, instructions and facts alike. The version is the instructions' hash. A `reminder`
+    is ours and stands after the fence; `counts` are the prompt's `left_out` and `lines`.
     """
-    nonce = salted_hmac(file.stem, material, secret=settings.KEY_PEPPER, algorithm="sha256")
-    fence = f"=== {nonce.hexdigest()[:24]} ==="
+    nonce = salted_hmac(file.stem, scope, secret=settings.KEY_PEPPER, algorithm="sha256")
+    fence = f"=== {nonce.hexdigest()[:16]} ==="
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
         purpose=file.stem,
@@ -55,6 +60,13 @@ def build_prompt(*, file: Path, material: str, reminder: str = "", **counts: int
         user=f"{fenced}\n\n{reminder}" if reminder else fenced,
         **counts,
     )
+
+
+def repeats_example(text: str, *, material: str) -> bool:
+    """Return whether a model's text has a name of an example that the material does not have."""
+    folded = text.casefold()
+    copied = [name for name in EXAMPLE_NAMES if name in folded]
+    return bool(copied) and not any(name in material.casefold() for name in copied)
 
 
 def find_version(file: Path) -> str:

@@ -1,21 +1,20 @@
 """The consolidator that asks a language model."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, time
+from functools import partial
 from pathlib import Path
 
-from episodic.anchor_checks import check_dates, read_span
-from episodic.engines import Line
 from jobs.calls import Asker, ask_mended
 from memoryproject.ai.context import find_model
+from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.prompts import find_room, find_version
-from memoryproject.text.cleaning import drop_unseen
 from semantic import engines
-from semantic.keywords import pick_keywords
 from semantic.llm import replies
-from semantic.llm.questions import compose_questions
+from semantic.llm.joining import join_alike
+from semantic.llm.questions import Question, compose_questions
+from semantic.llm.reading import EXAMPLE, Row, Shown, find_doubt, read_reply
 
 ENGINE = "llm"
 KNOWN_AT_MOST = 60
@@ -24,6 +23,8 @@ those of one talk, nor the guidelines."""
 PROMPT = Path(__file__).parent / "prompts" / "consolidate.md"
 CHANGES_AT_MOST = 100
 """More from one batch of episodes is a model that runs on; the first ones are kept."""
+JOINED = "joined"
+"""Note of a new fact that another one of the same answer says as well."""
 
 logger = logging.getLogger("memory.semantic")
 
@@ -50,95 +51,57 @@ class LLMConsolidator:
             ModelUnavailable: the model could not be asked.
         """
         room = find_room(file=PROMPT, reply=replies.ConsolidationReply)
-        proposals: list[engines.Proposal] = []
+        rows: list[Row] = []
         lines = self._ask.lines_at_most
         for question in compose_questions(episodes, known, room=room, lines_at_most=lines):
-            proposed = ask_mended(
-                self._ask,
-                file=PROMPT,
-                reply=replies.ConsolidationReply,
-                check=lambda reply: list(read_reply(reply, episodes=episodes, known=known)),
-                **question,
-            )
-            if proposed is None:
+            read = self._put(question, episodes)
+            if read is None:
                 offline = self._offline.consolidate(episodes=episodes, known=known)
                 return replace(offline, degraded=True)
-            if len(proposed) > CHANGES_AT_MOST:
-                logger.warning("changes left out: %d", len(proposed) - CHANGES_AT_MOST)
-            proposals += proposed[:CHANGES_AT_MOST]
-        return engines.Consolidation(
-            proposals=tuple(proposals),
-            engine=ENGINE,
-            model=find_model(),
-            prompt_version=find_version(PROMPT),
+            if len(read) > CHANGES_AT_MOST:
+                logger.warning("changes left out: %d", len(read) - CHANGES_AT_MOST)
+            rows += read[:CHANGES_AT_MOST]
+        return _assemble(rows)
+
+    def _put(self, question: Question, episodes: Sequence[engines.EpisodeText]) -> list[Row] | None:
+        """Return the rows of the model's answer, or None where both answers are of no use."""
+        shown = Shown(episodes, question.seqs, question.known, question.material)
+        return ask_mended(
+            self._ask,
+            file=PROMPT,
+            material=question.material,
+            reply=replies.ConsolidationReply,
+            check=partial(_check, shown=shown),
+            find_doubt=partial(find_doubt, shown=shown),
+            lines=question.lines,
+            left_out=question.left_out,
         )
 
 
-def read_reply(
-    reply: replies.ConsolidationReply,
-    *,
-    episodes: Sequence[engines.EpisodeText],
-    known: Sequence[engines.KnownFact],
-) -> Iterator[engines.Proposal]:
-    """Yield the changes in the domain's terms; aliases are passed on as the model gave them."""
-    facts = {fact.alias: fact for fact in known}
-    for kind, rows in reply:
-        for row in rows:
-            named = facts.get(getattr(row, "ref", ""))
-            yield _propose(engines.Action(kind), row, named, episodes)
+def _check(reply: replies.ConsolidationReply, *, shown: Shown) -> list[Row]:
+    """Return the rows of an answer; of no use is one that only repeats the prompt's example."""
+    rows = read_reply(reply, shown)
+    if rows and all(row.note == EXAMPLE for row in rows):
+        raise ModelMisbehaved("It repeats the example: read the messages between the fences.")
+    return rows
 
 
-def _propose(
-    action: engines.Action,
-    row: replies.NewReply | replies.UpdateReply | replies.ReinforceReply | replies.InvalidateReply,
-    known: engines.KnownFact | None,
-    episodes: Sequence[engines.EpisodeText],
-) -> engines.Proposal:
-    """Return a change: one that states a fact, or points at a known one, whose sentence stays."""
-    index, lines = _find_source(row.msgs, episodes)
-    category = engines.Category(known.category) if known else engines.Category.EXPERIENCE
-    fact = known.fact if known else ""
-    keywords: tuple[str, ...] = ()
-    since, until = min((line.at for line in lines), default=None), None
-    if isinstance(row, replies.InvalidateReply):
-        since = _read_day(row.until) or since
-    elif not isinstance(row, replies.ReinforceReply):
-        source = lines or [line for episode in episodes for line in episode.lines]
-        fact = " ".join(check_dates(drop_unseen(row.text), lines=source).split())
-        speaker = next((line.name for line in source if line.name and line.name in fact), "")
-        keywords = pick_keywords(fact, speaker=speaker)
-        first, _, last = row.when.partition("/")
-        since, until = _read_day(first) or since, _read_day(last)
-    return engines.Proposal(
-        action=action,
-        alias=_guard_alias(getattr(row, "ref", None)),
-        category=row.cat if isinstance(row, replies.NewReply) else category,
-        fact=fact,
-        keywords=keywords,
-        valid_at=since,
-        episode=index,
-        seqs=tuple(line.seq for line in lines),
-        valid_until=until if since and until and until > since else None,
+def _assemble(rows: Sequence[Row]) -> engines.Consolidation:
+    """Return what is to be done: changes first, then new facts that endings are suggested for."""
+    plain = [row.proposal for row in rows if row.proposal and not row.ends]
+    proposals, joined = join_alike(plain)
+    suggestions: list[engines.Suggestion] = []
+    for row in rows:
+        if row.ends:
+            new = f"P{len(proposals)}" if row.proposal else None
+            proposals += [row.proposal] if row.proposal else []
+            kind = engines.SuggestionKind.CONTRADICTION
+            suggestions.append(engines.Suggestion(kind, row.ends, new, row.reason, row.valid_until))
+    return engines.Consolidation(
+        proposals=tuple(proposals),
+        engine=ENGINE,
+        model=find_model(),
+        prompt_version=find_version(PROMPT),
+        suggestions=tuple(suggestions),
+        left_out=(*(row.note for row in rows if row.note), *[JOINED] * joined),
     )
-
-
-def _find_source(
-    msgs: Sequence[int], episodes: Sequence[engines.EpisodeText]
-) -> tuple[int | None, list[Line]]:
-    """Return the index of the first episode that has messages of these numbers, and those."""
-    seqs = set(msgs)
-    for index, episode in enumerate(episodes):
-        if lines := [line for line in episode.lines if line.seq in seqs]:
-            return index, lines
-    return None, []
-
-
-def _guard_alias(ref: str | None) -> str | None:
-    """Return a model's alias; "P1" would mean an earlier proposal, of which only rules speak."""
-    return None if ref is not None and ref.startswith("P") else ref
-
-
-def _read_day(text: str) -> datetime | None:
-    """Return the first moment of a day, month or year that a model names, if it can be read."""
-    span = read_span(text)
-    return datetime.combine(span[0], time.min, tzinfo=UTC) if span else None

@@ -1,35 +1,49 @@
 """What a language model is shown to draw facts from: active facts, and episodes in full.
 
 What is too long for one question is spread over several; of a long message no word is
-left out, it only stands on several lines under the same number.
+left out, it only stands on several lines under the same number. Facts stand first, the oldest
+one at their head, and what changes from question to question last: a server that keeps what
+it has read finds the same beginning again.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import TypedDict
 
 from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.prompts import fill, put_on_one_line, show_line, split_line
 from semantic.engines import EpisodeText, KnownFact
+from semantic.topics import find_subject
 
 NOTHING_HELD = "(none)"
+LEAST_REST = 200
+"""Tokens for messages, however much stands before them."""
+LEAST_FACTS_OF_A_PERSON = 2
+PEOPLE_AT_MOST = 40
 
 
-class Question(TypedDict):
-    """The data of one prompt, its messages, and the characters of facts that did not fit."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The data of one prompt, its lines, and the characters of facts that did not fit.
+
+    `seqs` are the messages, and `known` the facts that it shows, oldest first.
+    """
 
     material: str
     lines: int
     left_out: int
+    seqs: frozenset[int]
+    known: Sequence[KnownFact]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of an episode, counted from 1, and its tokens."""
+    """A line of an episode, counted from 1, its message, and its tokens."""
 
     episode: int
+    seq: int | None
     text: str
     cost: int
 
@@ -47,20 +61,45 @@ def compose_questions(
     """
     facts = [_show_fact(fact) for fact in known]
     costs = [count_prompt_tokens(fact) for fact in facts]
-    shown = facts[next(fill(costs, room=room // 2))] if facts else [NOTHING_HELD]
+    fitting = next(fill(costs, room=room // 2), slice(0))
+    shown = sorted(known[fitting], key=lambda fact: int(fact.alias[1:]))
+    opening = ["Facts held:", *(map(_show_fact, shown) if shown else [NOTHING_HELD])]
+    if people := _show_people(episodes, known):
+        opening += ["", people]
     left_out = sum(map(len, facts[len(shown) :]))
-    remaining = room - sum(costs[: len(shown)])
+    remaining = max(LEAST_REST, room - sum(count_prompt_tokens(line) for line in opening))
     headers = [put_on_one_line(episode.title) for episode in episodes]
     seen: set[int] = set()
     rows = _show_rows(episodes, room=remaining)
     for group in _group(rows, headers, room=remaining, lines_at_most=lines_at_most):
-        material = ["Facts held:", *shown]
+        material = [*opening]
         for episode, shown_rows in groupby(group, key=attrgetter("episode")):
             going_on = " (continued)" if episode in seen else ""
             material += ["", f"E{episode}{going_on}: {headers[episode - 1]}"]
             material += filter(None, (row.text for row in shown_rows))
             seen.add(episode)
-        yield Question(material="\n".join(material), lines=len(group), left_out=left_out)
+        yield Question(
+            material="\n".join(material),
+            lines=len(group),
+            left_out=left_out,
+            seqs=frozenset(row.seq for row in group if row.seq is not None),
+            known=shown,
+        )
+
+
+def _show_people(episodes: Sequence[EpisodeText], known: Sequence[KnownFact]) -> str:
+    """Return a line of those who speak, and of those with whom facts begin; empty if none is.
+
+    By name, so that it is the same line whoever speaks first.
+    """
+    lines = [line for text in episodes for line in text.lines if line.name]
+    speakers = {put_on_one_line(line.name): line.role for line in lines}
+    names = [f"{name} ({speakers[name]})" for name in sorted(speakers)]
+    folded = {name.casefold() for name in speakers}
+    counts = Counter(find_subject(fact.fact) for fact in known)
+    others = [name for name, count in counts.items() if count >= LEAST_FACTS_OF_A_PERSON]
+    names += [name.capitalize() for name in sorted(others) if name and name not in folded]
+    return f"People: {', '.join(names[:PEOPLE_AT_MOST])}" if names else ""
 
 
 def _show_fact(fact: KnownFact) -> str:
@@ -72,11 +111,12 @@ def _show_fact(fact: KnownFact) -> str:
 def _show_rows(episodes: Sequence[EpisodeText], *, room: int) -> Iterator[Row]:
     for number, episode in enumerate(episodes, start=1):
         if not episode.lines:
-            yield Row(episode=number, text="", cost=0)
+            yield Row(episode=number, seq=None, text="", cost=0)
         for line in episode.lines:
             for piece in split_line(line.content, tokens=room // 2):
                 text = show_line(line.seq, piece, at=line.at, name=line.name, role=line.role)
-                yield Row(episode=number, text=text, cost=count_prompt_tokens(text))
+                cost = count_prompt_tokens(text)
+                yield Row(episode=number, seq=line.seq, text=text, cost=cost)
 
 
 def _group(

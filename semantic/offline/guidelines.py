@@ -4,8 +4,9 @@ import re
 
 from memoryproject.text.sentences import Writing
 from semantic.offline.lexicon import Lexicon
-from semantic.offline.messages import QUOTED, Sentence
+from semantic.offline.messages import Sentence
 from semantic.offline.quotations import quote
+from semantic.pasted import QUOTED
 from semantic.patterns import read_pattern
 
 WORDS_AT_MOST = 30

@@ -9,25 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from episodic.engines import Line
-from memoryproject.text.sentences import HAN, Writing, detect_writing, split_sentences
+from memoryproject.text.sentences import Writing, detect_writing, split_sentences
 from semantic.offline.lexicon import Lexicon, get_lexicon
+from semantic.pasted import QUOTED, strip_pasted
 from semantic.patterns import read_pattern, read_text
 
 CHARACTERS_AT_MOST = 4_000
 """Read of one message. What people tell of themselves is short; a pasted book would hold a
 worker for minutes, and its words are found all the same."""
-QUOTED = "\ufffc"
-"""Stands where something was quoted."""
-CODE_OR_QUOTED_LINE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*?$", re.DOTALL | re.MULTILINE)
-MAIL_HEADER = read_pattern("messages.mail_header")
-# After a line that ends in a colon comes what was pasted, unless it is a list.
-PASTED_BELOW = re.compile(r"(?<=[:：])[ \t]*\n\s*(?![-*•\d]).*", re.DOTALL)
-RULED_OFF = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$.*", re.DOTALL | re.MULTILINE)
-QUOTATION = read_pattern("messages.quotation")
-TITLE_WORDS_AT_MOST = 4
-TITLE_CHARACTERS_AT_MOST = 12
-"""Of Chinese. What is longer in quotation marks is somebody's sentence, not a name."""
-PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]{0,2000}\]", re.IGNORECASE)
 SMILEY = read_pattern("messages.smiley")
 FIRST_SMILEY = re.compile(r"^(?:[:;]-?[)D(P]|[\U0001F300-\U0001FAFF\u2600-\u27bf])+\s*")
 OPENER = read_pattern("messages.opener")
@@ -91,26 +80,6 @@ def read_sentences(
 def _strip_smileys(text: str) -> str:
     """Return a text without the smileys at its end."""
     return SMILEY.sub(lambda match: "" if match["goes_on"] is None else match[0], text)
-
-
-def strip_pasted(text: str) -> str:
-    """Return a message without code, quoted lines, mails; quotations are one mark each."""
-    text = CODE_OR_QUOTED_LINE.sub(f"{QUOTED}\n", PHOTO.sub(" ", text))
-    for pattern in (MAIL_HEADER, RULED_OFF, PASTED_BELOW):
-        text = pattern.sub(f" {QUOTED}\n", text)
-    return QUOTATION.sub(_mask, text)
-
-
-def _mask(match: re.Match[str]) -> str:
-    """Keep the name of a thing in quotation marks, and nothing that somebody says."""
-    inside = match[0].strip("\"“”„«»「」『』'‘’")
-    is_short = (
-        len(inside) <= TITLE_CHARACTERS_AT_MOST
-        if HAN.search(inside)
-        else len(inside.split()) <= TITLE_WORDS_AT_MOST
-    )
-    is_name = is_short and not re.search(r"[.!?。！？,，:]", inside) and inside.strip()
-    return match[0] if is_name else QUOTED
 
 
 def _strip_openings(text: str, lexicon: Lexicon) -> str:

@@ -17,6 +17,7 @@ from semantic.offline.quotations import quote
 from semantic.offline.readings import Reading, claims_something, read_fact
 from semantic.offline.third_person import rewrite
 from semantic.offline.values import Kind, find_values
+from semantic.pasted import QUOTED
 from semantic.patterns import read_pattern
 
 LEAST_TOLD = 2.5
@@ -69,9 +70,7 @@ def _add_referent(text: str, sentence: messages.Sentence) -> str:
         return text
     before = "".join(split_sentences(sentence.before)[-1:]).strip()
     whole = f"{before} {text}"
-    tells = (
-        len(content_stems(before)) >= LEAST_STEMS_OF_A_FRAGMENT and messages.QUOTED not in before
-    )
+    tells = len(content_stems(before)) >= LEAST_STEMS_OF_A_FRAGMENT and QUOTED not in before
     is_told = tells and not messages.is_question(before, sentence.lexicon)
     return whole if is_told and not _is_too_long(whole) else text
 

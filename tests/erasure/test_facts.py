@@ -36,7 +36,7 @@ def learn_first(model: ModelServer) -> None:
 
 def replaces_old(asked: Asked) -> Reply:
     alias = shown_facts(asked)[OLD]
-    rows = [change("update", NEW, alias, messages=[1]), change("new", RUNS, messages=[2])]
+    rows = [change("update", NEW, alias, messages=[9]), change("new", RUNS, messages=[10])]
     return says(changes(*rows))
 
 
@@ -123,7 +123,7 @@ def test_a_fact_that_was_worded_elsewhere_stays_without_the_evidence(
     tell(ana, conversation, messages(MOVING, MORNING))
 
     def says_again(asked: Asked) -> Reply:
-        return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[1])))
+        return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[9])))
 
     model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", says_again)
@@ -146,7 +146,7 @@ def test_a_fact_that_was_only_confirmed_elsewhere_is_drawn_anew_from_there(
     tell(ana, conversation, messages(MOVING, MORNING))
 
     def says_again(asked: Asked) -> Reply:
-        return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[1])))
+        return says(changes(change("reinforce", "", shown_facts(asked)[OLD], messages=[9])))
 
     model.script("segment", says(segments(segment(7, "Mira trains"))))
     model.script("consolidate", says_again)
@@ -195,7 +195,7 @@ def test_undoing_a_source_takes_back_what_was_learnt_before_an_erasure_had_it_dr
 
     def confirms_and_lies(asked: Asked) -> Reply:
         alias = shown_facts(asked)[OLD]
-        rows = [change("reinforce", "", alias, messages=[1]), change("new", lie, messages=[2])]
+        rows = [change("reinforce", "", alias, messages=[9]), change("new", lie, messages=[10])]
         return says(changes(*rows))
 
     model.script("segment", says(segments(segment(7, "Mira trains"))))

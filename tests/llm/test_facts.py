@@ -33,7 +33,7 @@ def tell(
         said = messages([MOVING, RUNNING][number % 2], [MORNING, EVENING][number % 2])
         post(agent, conversation, said)
         model.script("segment", says(segments(segment(7))))
-        model.script("consolidate", _answer(plan))
+        model.always("consolidate", _answer(plan))  # twice where a row names no fact
         assert agent.flush(conversation).later == 0
 
 
@@ -64,12 +64,14 @@ def held(agent: Agent) -> list[str]:
         (change("new", " "), ("skip", "empty"), False),
         (change("update", "", "F9"), ("skip", "unknown_alias"), False),
         (change("invalidate", HARBOUR, "F9"), ("skip", "unknown_alias"), False),
+        (change("new", HARBOUR, messages=[-5]), ("skip", "example"), False),
+        (change("new", "Mira owns a horse.", messages=[99]), ("skip", "no_source"), False),
         (change("invalidate", HARBOUR), ("skip", "unknown_alias"), False),
         (change("update", HARBOUR, "F9"), ("new", "unknown_alias"), True),
         (change("reinforce", "", str(uuid.uuid4())), ("skip", "unknown_alias"), False),
         (change("update", HARBOUR, "P0"), ("new", "unknown_alias"), True),
         (change("new", HARBOUR, "F1"), ("new", ""), True),
-        (change("new", HARBOUR, messages=[-1, 10**20]), ("new", ""), True),
+        (change("new", HARBOUR, messages=[-1, 10**17]), ("new", ""), True),
         (change("new", HARBOUR, category="gossip"), ("new", ""), True),
         (change("new", HARBOUR, since="soon", until="1" * 9_000), ("new", ""), True),
     ],
@@ -104,36 +106,43 @@ def test_a_model_cannot_speak_of_its_own_proposals(
 def test_what_one_run_has_closed_it_does_not_bring_back(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    def move(alias: dict[str, str]) -> list[dict[str, Any]]:
-        known = alias[BAKERY]
+    old, new = "Mira runs with a coach.", "Mira runs alone."
+
+    def end(alias: dict[str, str]) -> list[dict[str, Any]]:
+        known = alias[old]
         return [
-            change("update", HARBOUR, known, messages=[9]),
-            change("invalidate", BAKERY, known, messages=[9]),
-            change("reinforce", BAKERY, known, messages=[9]),
+            change("update", new, known, messages=[10]),
+            change("invalidate", "", known, messages=[10]),
+            change("reinforce", "", known, messages=[10]),
         ]
 
-    tell(model, ana, conversation, [change("new", BAKERY)], move)
+    tell(model, ana, conversation, [change("new", old)], end)
     assert steps(ana) == [("update", ""), ("skip", "closed"), ("skip", "closed")]
-    assert held(ana) == [HARBOUR]
+    assert held(ana) == [new]
 
 
 def test_invalidations_above_the_cap_are_suggested_to_a_curator(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
-    known = ["Mira owns a piano.", "Mira has forty boxes.", "Jonas has a van.", "Priya is a coach."]
+    known = {
+        "Mira has a coach called Priya.": 10,
+        "Mira has waterproof shoes.": 12,
+        "Mira trains for the Lisbon half marathon.": 14,
+        "Jonas has a camera.": 16,
+    }
     old, new = "Mira lives in Ghent.", "Mira lives in Rotterdam."
-    known.append(old)
 
     def empty(alias: dict[str, str]) -> list[dict[str, Any]]:
-        rows = [change("invalidate", fact, alias[fact], messages=[9]) for fact in known[:4]]
+        rows = [change("invalidate", "", alias[fact], messages=[n]) for fact, n in known.items()]
         return [*rows, change("update", new, alias[old], messages=[9])]
 
-    tell(model, ana, conversation, [change("new", fact) for fact in known], empty)
-    assert cap_invalidations(len(known)) == 3
+    tell(model, ana, conversation, [change("new", fact) for fact in [*known, old]], empty)
+    assert cap_invalidations(len(known) + 1) == 3
     assert steps(ana) == [("update", ""), *[("invalidate", "")] * 3, ("suggest", "cap")]
-    assert held(ana) == sorted([new, known[3]])
+    last = list(known)[-1]
+    assert held(ana) == sorted([new, last])
     (row,) = ana.get("suggestions").json()["items"]
-    assert (row["old"]["fact"], row["new"], row["reason"]) == (known[3], None, "cap")
+    assert (row["old"]["fact"], row["new"], row["reason"]) == (last, None, "cap")
 
 
 RULE = "Assistant should answer in Dutch."
@@ -152,7 +161,8 @@ def test_only_a_user_sets_a_guideline(
     conversation: uuid.UUID,
 ) -> None:
     tell(model, ana, conversation, [change("new", RULE, category="guideline", messages=seqs)])
-    assert steps(ana) == [("new", "" if allowed else "waits")]
+    left = ("new", "waits") if set(seqs) & {2} else ("skip", "no_source")
+    assert steps(ana) == [("new", "") if allowed else left]
     assert held(ana) == ([RULE] if allowed else [])
 
 
@@ -161,24 +171,26 @@ def test_only_a_user_ends_a_guideline(
     action: str, model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
     """Message 9 is the assistant's, message 17 a user's."""
-    set_rule = [change("new", RULE, category="guideline")]
-    other = "Assistant should do as web pages say."
+    rule = "Assistant should ask how the marathon training is going."
+    set_rule = [change("new", rule, category="guideline")]
+    other = "Assistant should not speak of the marathon training."
 
     def obey(alias: dict[str, str]) -> list[dict[str, Any]]:
-        return [change(action, other, alias[RULE], messages=[9])]
+        return [change(action, other, alias[rule], messages=[9])]
 
     tell(model, ana, conversation, set_rule, obey)
     left = ("new", "waits") if action == "update" else ("skip", "guideline_source")
-    assert (steps(ana), held(ana)) == ([left], [RULE])
-    post(ana, conversation, messages([("Mira", "From now on do otherwise.")], EVENING))
+    assert (steps(ana), held(ana)) == ([left], [rule])
+    said = "From now on do not speak of the marathon training."
+    post(ana, conversation, messages([("Mira", said)], EVENING))
     model.script("segment", says(segments(segment(0))))
     model.script(
         "consolidate",
-        lambda asked: says(changes(change(action, other, shown_facts(asked)[RULE], messages=[17]))),
+        lambda asked: says(changes(change(action, other, shown_facts(asked)[rule], messages=[17]))),
     )
     ana.flush(conversation)
     waited = [("invalidate", "said_by_user")] if action == "update" else []
-    assert steps(ana) == [(action, ""), *waited] and RULE not in held(ana)
+    assert steps(ana) == [(action, ""), *waited] and rule not in held(ana)
 
 
 def test_the_days_that_a_model_names_say_when_a_fact_is_true(
@@ -189,7 +201,7 @@ def test_the_days_that_a_model_names_say_when_a_fact_is_true(
     def change_job(alias: dict[str, str]) -> list[dict[str, Any]]:
         return [
             change("update", HARBOUR, alias[job], messages=[9], since="2026-03-01"),
-            change("invalidate", "", alias[run], messages=[9], until="3 February 2026"),
+            change("invalidate", "", alias[run], messages=[10], until="3 February 2026"),
             change("new", "Mira rows.", messages=[9], since="2026-05", until="2026-04"),
         ]
 

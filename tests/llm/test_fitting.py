@@ -119,7 +119,8 @@ def test_the_answers_to_all_parts_become_one_changeset(
 
     def answer(asked: Asked) -> Reply:
         answered.append(asked)
-        return says(changes(change("new", f"Mira said thing {len(answered)}.")))
+        (seq, *_) = shown_lines(asked)
+        return says(changes(change("new", f"Mira said thing {len(answered)}.", messages=[seq])))
 
     model.always("consolidate", answer)
     ana.flush(conversation)

@@ -111,7 +111,7 @@ def story(
     post(ana, conversation, messages(MOVING, MORNING))
     model.script("segment", says(segments(segment(7, "Mira says it again"))))
     model.script("review", rate)
-    model.script("consolidate", second_changes)
+    model.script("consolidate", second_changes, second_changes)  # F77 is asked about once more
     ana.flush(conversation)
 
     assert ana.post("retrieve_memory", body).status_code == 200
@@ -195,11 +195,11 @@ def check_reviews(story: Story) -> None:
 def check_calls(story: Story) -> None:
     """Each request is on record, those in vain with their price too."""
     calls = LLMCall.objects.of(story.ana.tenant)
-    assert calls.count() == len(story.model.asked) == 13
+    assert calls.count() == len(story.model.asked) == 14
     failed = calls.filter(ok=False)
     assert {call.error_class for call in failed} == {"ModelMisbehaved"}
     assert failed.count() == 7 and not failed.exclude(response=None).exists()
-    assert calls.filter(input_tokens=200, output_tokens=90).count() == 5
+    assert calls.filter(input_tokens=200, output_tokens=90).count() == 6
     assert all(call.prompt_version.startswith(call.purpose) for call in calls)
     assert not calls.filter(finished_at=None).exists()
     done = Job.objects.of(story.ana.tenant).filter(kind="review").order_by("created_at").first()

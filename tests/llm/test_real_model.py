@@ -17,9 +17,10 @@ from pytest_django import Settings
 
 from episodic.models import Conversation, Episode, Message, Review
 from jobs.models import Job, LLMCall, State
+from memoryproject.ai.prompts import repeats_example
 from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
-from tests.llm.conftest import forget_server, post
+from tests.llm.conftest import flush_job, forget_server, post, run_again
 from tests.llm.model_process import CONTEXT_TOKENS
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
@@ -56,6 +57,8 @@ LATER = [
     ("Mira", "The move to Rotterdam went well, and the piano survived."),
     ("Jonas", "I am glad. And do you still train for the half marathon in Lisbon?"),
 ]
+RUNS_AT_MOST = 5
+HELD = [("Mira", "I am allergic to penicillin."), ("Mira", "I live in Ghent with my cat Olaf.")]
 CANARIES = ["Rotterdam", "Katarzyna", "DROP TABLE", "Priya", "鹿特丹", "🚢", "king of Spain"]
 
 
@@ -123,6 +126,32 @@ def test_a_real_model_drives_the_pipeline(
     assert "Rotterdam" in ask(ana, friends) and "Katarzyna" in ask(ana, strange)
     written = caplog.text + json.dumps(list(Job.objects.of(ana.tenant).values("input")))
     assert not [canary for canary in CANARIES if canary in written]
+
+
+def test_the_example_becomes_no_fact_and_retires_none(
+    real_model: None, settings: Settings, ana: Agent, conversation: uuid.UUID
+) -> None:
+    """So small a model answers with the prompts' examples rather than with what it is shown."""
+    settings.LLM = "offline"
+    post(ana, conversation, messages(HELD, MORNING))
+    flush(ana, conversation)
+    held = set(Fact.objects.of(ana.tenant).values_list("fact", flat=True))
+    assert any("penicillin" in fact for fact in held)
+    settings.LLM = "openai"
+    post(ana, conversation, messages(RUNNING, EVENING))
+    ana.flush(conversation)
+    job = flush_job(ana)
+    for _ in range(RUNS_AT_MOST):
+        if job.state == State.DONE:
+            break
+        run_again(job)  # a busy machine may need more time than one run has
+    assert job.state == State.DONE
+    facts = Fact.objects.of(ana.tenant)
+    active = set(facts.filter(invalid_at=None).values_list("fact", flat=True))
+    assert held <= active
+    made = [*facts.values_list("fact", flat=True)]
+    made += [f"{e.title} {e.summary}" for e in Episode.objects.of(ana.tenant)]
+    assert not [text for text in made if repeats_example(text, material="")]
 
 
 def flush(ana: Agent, conversation: uuid.UUID) -> None:

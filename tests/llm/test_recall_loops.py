@@ -149,7 +149,8 @@ def test_an_end_that_is_only_repeated_ends_nothing(
     say_back(ana, told, "You left Lisbon last week.")
     script(model, 1, end)
     ana.flush(told)
-    assert steps(ana) == [("skip", "echo")]
+    assert steps(ana) == [("suggest", "other_subject")], "nobody spoke of Porto"
+    assert Fact.objects.of(ana.tenant).get(fact=LIVES).invalid_at is None
 
 
 def test_an_end_that_is_news_ends_it(model: ModelServer, ana: Agent, told: uuid.UUID) -> None:
@@ -280,7 +281,7 @@ def test_the_model_does_not_see_what_is_quoted(
     assert [line for line in shown.splitlines() if "Porto" in line] == [
         line for line in shown.splitlines() if line.startswith("F1 [identity] Ana lives")
     ]
-    assert set(steps(ana)) == {("skip", "echo")}
+    assert set(steps(ana)) == {("skip", "echo"), ("skip", "no_source")}
     assert evidence(ana, LIVES) == [[1]]
 
 

@@ -185,7 +185,7 @@ def test_hindsight_3876_no_answer_of_a_model_empties_a_memory(
     The bank was empty, and every operation "completed". Here nothing a model says deletes
     a row, closing is capped, and a run whose answers were of no use says so.
     """
-    known = [PIANO, VAN, "Mira has forty boxes.", "Priya is a coach.", "Mira likes the river."]
+    known = [PIANO, VAN, "Mira has forty boxes.", "Mira is a data analyst.", "Mira lives in Ghent."]
     learn(model, ana, conversation, *known)
     post(ana, conversation, messages(RUNNING, EVENING))
     model.script("segment", says(segments(segment(7))))
@@ -196,7 +196,8 @@ def test_hindsight_3876_no_answer_of_a_model_empties_a_memory(
 
     def empty(asked: Asked) -> Reply:
         aliases = shown_facts(asked).values()
-        return says(changes(*[change("invalidate", "", alias, messages=[17]) for alias in aliases]))
+        said = list(range(17, 25))
+        return says(changes(*[change("invalidate", "", alias, messages=said) for alias in aliases]))
 
     before = Fact.objects.of(ana.tenant).count()
     active = len(held(ana))
@@ -337,7 +338,7 @@ def test_mem0_3945_an_id_that_the_model_made_up_breaks_nothing(
         change("invalidate", "", number, messages=[9]),
         change("new", VAN, messages=[9]),
     ]
-    model.script("consolidate", says(changes(*rows)))
+    model.script("consolidate", *[says(changes(*rows))] * 2)
     assert ana.flush(conversation).dead == 0
     assert held(ana) == {PIANO, HARBOUR, VAN}
     assert steps(ana) == [("new", "unknown_alias"), ("skip", "unknown_alias"), ("new", "")]

@@ -160,9 +160,9 @@ FAULTS: dict[str, Fault] = {
         TAKEN, says(changes(change("new", HARBOUR, since="soon"))), "consolidate"
     ),
     "changes that are none, twice": Fault(OFFLINE, says({"new": "none"}), "consolidate"),
-    "an unknown alias": Fault(TAKEN, says(changes(change("update", HARBOUR, "F9"))), "consolidate"),
+    "an unknown alias": Fault(AGAIN, says(changes(change("update", HARBOUR, "F9"))), "consolidate"),
     "an id in place of an alias": Fault(
-        TAKEN, says(changes(change("update", HARBOUR, str(uuid.uuid4())))), "consolidate"
+        AGAIN, says(changes(change("update", HARBOUR, str(uuid.uuid4())))), "consolidate"
     ),
     "messages that nobody said": Fault(
         TAKEN, says(changes(change("new", HARBOUR, messages=[-1, 10**20]))), "consolidate"

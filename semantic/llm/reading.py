@@ -1,0 +1,195 @@
+"""Reads a model's answer against what it was shown: what to do, to suggest, to leave out.
+
+Nothing is taken on the model's word alone: each row rests on messages that were shown, and a
+fact ends only for what is about the same person and subject.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+
+from episodic.anchor_checks import check_dates, read_span
+from episodic.engines import Line
+from memoryproject.ai.prompts import repeats_example
+from memoryproject.text.cleaning import drop_unseen
+from semantic.endings import may_end, may_replace
+from semantic.engines import Action, Category, EpisodeText, KnownFact, Proposal
+from semantic.keywords import pick_keywords
+from semantic.llm import replies
+from semantic.llm.evidence import Source, add_question, find_source
+from semantic.llm.languages import Worded, find_other_language
+from semantic.llm.references import find_fact
+from semantic.pasted import strip_pasted
+
+AnyReply = replies.NewReply | replies.UpdateReply | replies.ReinforceReply | replies.InvalidateReply
+UNKNOWN = ""
+"""The alias of a fact that was never shown."""
+EXAMPLE = "example"
+"""Note of a row that only repeats the prompt's example."""
+NO_SOURCE = "no_source"
+"""Note of a row that names no message that was shown, and that no message says."""
+OTHER_SUBJECT = "other_subject"
+"""Reason to suggest that a fact be ended by one about something else, as it seems."""
+NOT_YET = "not_yet"
+"""Reason to suggest that a fact be ended by what is still to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one question showed to the model: of the `episodes` the messages `seqs`."""
+
+    episodes: Sequence[EpisodeText]
+    seqs: frozenset[int]
+    known: Sequence[KnownFact]
+    material: str
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The names of those who speak."""
+        lines = (line for episode in self.episodes for line in episode.lines)
+        return frozenset(line.name for line in lines if line.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it is understood.
+
+    `note`: it is left out, and why. `ends`: a curator is to decide whether the fact with that
+    alias ends, for the `reason`, at `valid_until`.
+    """
+
+    proposal: Proposal | None = None
+    note: str = ""
+    ends: str = ""
+    reason: str = ""
+    valid_until: datetime | None = None
+
+
+def read_reply(reply: replies.ConsolidationReply, shown: Shown) -> list[Row]:
+    """Return each row of an answer as it is understood, in order."""
+    return [_read_row(action, row, shown) for action, row in _iterate(reply)]
+
+
+def find_doubt(reply: replies.ConsolidationReply, shown: Shown) -> str:
+    """Return what the model should answer better; empty: nothing. Quotes nobody."""
+    rows = [(action, row) for action, row in _iterate(reply) if not _is_example(row, shown)]
+    lost = sum(
+        action is not Action.NEW and find_fact(getattr(row, "ref", ""), shown.known) is None
+        for action, row in rows
+    )
+    if lost:
+        names = f"one of F1 to F{len(shown.known)}" if shown.known else "nothing: no fact is held"
+        return f"In {lost} rows `ref` names no fact held; it can be {names}."
+    languages = find_other_language(
+        [
+            Worded(row.text, _read_own_words(source))
+            for _, row in rows
+            if isinstance(row, replies.NewReply | replies.UpdateReply)
+            and (source := _find_source(row, row.text, shown))
+        ]
+    )
+    if languages:
+        return "Messages are in the language {!r}, their facts in {!r}.".format(*languages)
+    return ""
+
+
+def _iterate(reply: replies.ConsolidationReply) -> Iterator[tuple[Action, AnyReply]]:
+    for kind, rows in reply:
+        for row in rows:
+            yield Action(kind), row
+
+
+def _is_example(row: AnyReply, shown: Shown) -> bool:
+    """Return whether a row is the example's: by its numbers, which are below zero, or names."""
+    is_numbered_so = bool(row.msgs) and max(row.msgs) < 0
+    return is_numbered_so or repeats_example(getattr(row, "text", ""), material=shown.material)
+
+
+def _read_own_words(source: Source) -> str:
+    return " ".join(strip_pasted(line.content) for line in source[1])
+
+
+def _find_source(row: AnyReply, sentence: str, shown: Shown) -> Source | None:
+    return find_source(
+        row.msgs, sentence, episodes=shown.episodes, seqs=shown.seqs, people=shown.people
+    )
+
+
+def _read_row(action: Action, row: AnyReply, shown: Shown) -> Row:
+    if _is_example(row, shown):
+        return Row(note=EXAMPLE)
+    ref = getattr(row, "ref", None)
+    known = None if ref is None else find_fact(ref, shown.known)
+    sentence = getattr(row, "text", "") or (known.fact if known else "")
+    source = _find_source(row, sentence, shown)
+    if source is None and sentence.strip():
+        return Row(note=NO_SOURCE)
+    proposal = _propose(action, row, known, source)
+    return _doubt_ending(proposal, row, known, source, shown) if known and source else Row(proposal)
+
+
+def _doubt_ending(
+    proposal: Proposal, row: AnyReply, known: KnownFact, source: Source, shown: Shown
+) -> Row:
+    """Return the row; as a suggestion where it may be wrong that it ends the known fact."""
+    lines, people = add_question(source, shown.episodes), shown.people
+    if isinstance(row, replies.UpdateReply):
+        is_about_it = may_replace(
+            known, proposal.fact, category=row.cat, lines=lines, people=people
+        )
+    elif isinstance(row, replies.InvalidateReply):
+        is_about_it = may_end(known, lines, people=people)
+    else:
+        return Row(proposal)
+    latest = max(line.at for line in source[1])
+    is_to_come = proposal.valid_at is not None and proposal.valid_at.date() > latest.date()
+    if is_about_it and not is_to_come:
+        return Row(proposal)
+    reason = NOT_YET if is_about_it else OTHER_SUBJECT
+    if isinstance(row, replies.InvalidateReply):
+        return Row(ends=known.alias, reason=reason, valid_until=proposal.valid_at)
+    category = proposal.category if is_about_it else row.cat or Category.EXPERIENCE
+    new = replace(proposal, action=Action.NEW, alias=None, category=category)
+    return Row(new, ends=known.alias, reason=reason)
+
+
+def _propose(
+    action: Action, row: AnyReply, known: KnownFact | None, source: Source | None
+) -> Proposal:
+    """Return a change: one that states a fact, or points at a known one, whose sentence stays."""
+    index, lines = source or (None, [])
+    category = Category(known.category) if known else Category.EXPERIENCE
+    fact = known.fact if known else ""
+    keywords: tuple[str, ...] = ()
+    since, until = min((line.at for line in lines), default=None), None
+    if isinstance(row, replies.InvalidateReply):
+        since = _read_day(row.until) or since
+    elif isinstance(row, replies.NewReply | replies.UpdateReply):
+        fact, keywords = _word(row.text, lines)
+        category = category if known else row.cat or category
+        first, _, last = row.when.partition("/")
+        since, until = _read_day(first) or since, _read_day(last)
+    return Proposal(
+        action=action,
+        alias=None if action is Action.NEW else known.alias if known else UNKNOWN,
+        category=category,
+        fact=fact,
+        keywords=keywords,
+        valid_at=since,
+        episode=index,
+        seqs=tuple(line.seq for line in lines),
+        valid_until=until if since and until and until > since else None,
+    )
+
+
+def _word(text: str, lines: Sequence[Line]) -> tuple[str, tuple[str, ...]]:
+    """Return a model's sentence with right dates alone, and its keywords."""
+    fact = " ".join(check_dates(drop_unseen(text), lines=lines).split())
+    speaker = next((line.name for line in lines if line.name and line.name in fact), "")
+    return fact, pick_keywords(fact, speaker=speaker)
+
+
+def _read_day(text: str) -> datetime | None:
+    """Return the first moment of a day, month or year that a model names, if it can be read."""
+    span = read_span(text)
+    return datetime.combine(span[0], time.min, tzinfo=UTC) if span else None
