@@ -27,7 +27,7 @@ from memoryproject.process.web import web_command
 WEB_WORKERS = 2
 END_WITHIN_S = 40.0
 MODEL_TIMEOUT_S = 2
-HANG_S = MODEL_TIMEOUT_S + 2.0
+HANG_S = 2 * MODEL_TIMEOUT_S + 2.0
 DRAIN_FIRST_SETTINGS = "bench.storm.drain_first_settings"
 
 

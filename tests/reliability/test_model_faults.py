@@ -108,7 +108,7 @@ FAULTS: dict[str, Fault] = {
     "nothing": Fault(AGAIN, says("")),
     "prose": Fault(AGAIN, says("I would rather talk about the weather.")),
     "prose, twice": Fault(OFFLINE, says("I would rather talk about the weather.")),
-    "a refusal": Fault(AGAIN, choice(content=None, refusal="I cannot help with moving house.")),
+    "a refusal": Fault(REFUSED, choice(content=None, refusal="I cannot help with moving house.")),
     "no content": Fault(OFFLINE, choice(content=None)),
     "no choice": Fault(OFFLINE, sends({"choices": []})),
     "choices that are none": Fault(OFFLINE, sends({"choices": "none"})),
