@@ -16,7 +16,8 @@ import django
 django.setup()
 from memoryproject.ai import embeddings, local_model
 embeddings.get_embedder()
-print("onnxruntime" in sys.modules, "openai" in sys.modules, local_model.load_local_model.cache_info().currsize)
+loaded = local_model.load_local_model.cache_info().currsize
+print("onnxruntime" in sys.modules, "openai" in sys.modules, loaded)
 """
 
 
