@@ -109,7 +109,8 @@ class Asker:
         except PromptTooLong as error:
             # The next run puts smaller questions; an operator hears where none is small enough.
             asked = count_prompt_tokens(prompt.system + prompt.user)
-            context.shrink(to=error.limit, asked=asked + context.find_answer_tokens())
+            with breaker.guard(breaker.find_chat_model()):
+                context.shrink(to=error.limit, asked=asked + context.find_answer_tokens())
             raise OutOfTime from None
         self._forgive()
         return answer

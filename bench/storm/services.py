@@ -32,7 +32,7 @@ PATIENT_S = 60
 """With a slow model."""
 RESERVE = 1
 """Workers of a cluster beyond MEMORY_WORKERS."""
-HANG_S = MODEL_TIMEOUT_S + 2.0
+HANG_S = 2 * MODEL_TIMEOUT_S + 2.0
 DRAIN_FIRST_SETTINGS = "bench.storm.drain_first_settings"
 
 

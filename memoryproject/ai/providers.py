@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 CONNECT_TIMEOUT_S = 5.0
-BYTES_AT_MOST = 16 * 1024 * 1024
-"""Of an answer; 32 vectors of 4,000 numbers, written out, have 3 MB."""
+MEGABYTE = 1024 * 1024
 
 
 class Endpoint(NamedTuple):
@@ -38,6 +37,8 @@ class Endpoint(NamedTuple):
     url_setting: str = "OPENAI_BASE_URL"
     key_setting: str = "OPENAI_API_KEY"
     model_setting: str = "MEMORY_CHAT_MODEL"
+    bytes_at_most: int = MEGABYTE
+    """Of one answer."""
 
 
 def find_chat_endpoint() -> Endpoint:
@@ -49,7 +50,7 @@ def find_embedding_endpoint() -> Endpoint:
     url, key = settings.EMBEDDING_BASE_URL, settings.EMBEDDING_API_KEY
     own = "MEMORY_EMBEDDING_BASE_URL" if url != settings.OPENAI_BASE_URL else "OPENAI_BASE_URL"
     keyed = "MEMORY_EMBEDDING_API_KEY" if key != settings.OPENAI_API_KEY else "OPENAI_API_KEY"
-    return Endpoint(url, key, own, keyed, "MEMORY_EMBEDDING_MODEL")
+    return Endpoint(url, key, own, keyed, "MEMORY_EMBEDDING_MODEL", 16 * MEGABYTE)
 
 
 @cache
@@ -58,7 +59,8 @@ def connect(endpoint: Endpoint) -> openai.OpenAI:
 
     Where the environment names a proxy for the endpoint, that one looks up and judges.
     """
-    transport = JudgingTransport(proxy=find_proxy(endpoint.base_url), bytes_at_most=BYTES_AT_MOST)
+    proxy, at_most = find_proxy(endpoint.base_url), endpoint.bytes_at_most
+    transport = JudgingTransport(proxy=proxy, bytes_at_most=at_most)
     made: openai.OpenAI = import_module("openai").OpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.key or "none",

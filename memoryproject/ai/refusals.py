@@ -65,7 +65,7 @@ KEY = re.compile(r"api.?key|invalid_api|unauthori[sz]ed|authentication|permissio
 REGION = re.compile(r"unsupported_country|(country|region|territory|location).{0,30}not supported")
 MODEL = re.compile(
     r"model.{0,80}?(not.{0,3}found|not exist|not a valid|not available)|no models? loaded"
-    r"|model_not_found|deploymentnotfound|api deployment|unknown model"
+    r"|model_not_found|not a valid model|deploymentnotfound|api deployment|unknown model"
 )
 MEMORY = re.compile(r"more system memory|out of memory|insufficient memory")
 BROKEN = re.compile(r"has crashed|loading model")

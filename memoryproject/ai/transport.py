@@ -46,7 +46,8 @@ class TimedStream(httpcore2.NetworkStream):
         left = _until.get() - time.monotonic()
         if left <= 0:
             raise httpcore2.ReadTimeout("the answer took too long")
-        return self._stream.read(max_bytes, min(left, timeout if timeout is not None else left))
+        wait_s = min(left, float("inf") if timeout is None else timeout)
+        return self._stream.read(max_bytes, None if wait_s == float("inf") else wait_s)
 
     def start_tls(
         self,

@@ -52,7 +52,7 @@ def test_a_refused_parameter_is_an_answer(model: ModelServer) -> None:
         (fails(401), "401: the key was refused, see OPENAI_API_KEY"),
         (fails(404), "404: nothing is found there, see OPENAI_BASE_URL"),
         (fails(503), "it cannot be reached"),
-        (Reply(b"<html>Welcome</html>"), "it cannot be reached"),
+        (Reply(b"<html>Welcome</html>"), "it fails"),
     ],
     ids=["key", "address", "away", "a page"],
 )

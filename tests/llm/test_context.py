@@ -123,7 +123,7 @@ def test_a_model_that_reads_the_last_half_is_asked_again_in_parts(
     caplog.set_level(logging.WARNING, logger="memory")
     model.always("segment", says(segments(segment(17))))
     model.always("consolidate", remember_the_last)
-    model.always("plain", remember_the_last)
+    model.always("plain", lambda asked: says("", usage=bill(count(asked))))
     ana.flush(long_talk)
     facts = Fact.objects.of(ana.tenant)
     assert facts.count() == 18, "the first half as well"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 
 import pytest
@@ -79,6 +80,7 @@ def test_a_model_that_is_not_configured_any_more_is_not_spoken_of(
 def test_answers_that_are_of_no_use_are_counted_by_their_reason(
     model: ModelServer, ana: Agent, talk: uuid.UUID, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.WARNING, logger="memory")
     choice = {"index": 0, "finish_reason": "length", "message": {"content": ""}}
     model.script("segment", sends({"choices": [choice]}))
     model.always("consolidate", says("No."))

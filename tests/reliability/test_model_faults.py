@@ -21,7 +21,7 @@ from episodic.models import Episode, Message, Review
 from episodic.queries import database_now
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
-from memoryproject.ai.breaker import TIMEOUT_COUNTS
+from memoryproject.ai.breaker import FAILURES, TIMEOUT_COUNTS
 from memoryproject.ai.models import Breaker
 from semantic.models import Changeset
 from tests.conftest import Agent
@@ -108,7 +108,7 @@ FAULTS: dict[str, Fault] = {
     "nothing": Fault(AGAIN, says("")),
     "prose": Fault(AGAIN, says("I would rather talk about the weather.")),
     "prose, twice": Fault(OFFLINE, says("I would rather talk about the weather.")),
-    "a refusal": Fault(AGAIN, choice(content=None, refusal="I cannot help with moving house.")),
+    "a refusal": Fault(REFUSED, choice(content=None, refusal="I cannot help with moving house.")),
     "no content": Fault(OFFLINE, choice(content=None)),
     "no choice": Fault(OFFLINE, sends({"choices": []})),
     "choices that are none": Fault(OFFLINE, sends({"choices": "none"})),
@@ -217,6 +217,7 @@ def test_what_comes_of(
         settings.MODEL_TIMEOUT_S = 10
         forget_server()
         Job.objects.of(ana.tenant).filter(state=State.READY).update(run_after=Now())
+        Breaker.objects.exclude(open_until=None).update(open_until=Now())
         drained = drain_jobs()
     ends = assert_done(ana, count)
     assert not fault.ends or ends == fault.ends
@@ -232,17 +233,20 @@ def test_what_comes_of(
 def assert_parked(ana: Agent, fault: Fault) -> None:
     """The job waits at no attempt, and the API serves meanwhile."""
     job = Job.objects.of(ana.tenant).get(state=State.READY)
-    assert (job.error_class, job.attempts, job.transient_failures) == ("ModelUnavailable", 0, 1)
+    mended = isinstance(fault.step, Reply) and fault.step.status in {401, 402, 404}
+    error = ("OperatorFault", 0, 0) if mended else ("ModelUnavailable", 0, 1)
+    assert (job.error_class, job.attempts, job.transient_failures) == error
     assert job.run_after > database_now()
     call = LLMCall.objects.of(ana.tenant).get(ok=False)
-    assert (call.error_class, call.purpose) == ("ModelUnavailable", fault.purpose)
+    assert (call.error_class, call.purpose) == (error[0], fault.purpose)
     assert ana.get("health/ready").status_code == 200
     elsewhere = uuid.uuid4()
     ana.say(elsewhere, "I moved to Porto.")
     question = {"conversation_id": str(elsewhere), "query": "Porto"}
     assert ana.post("retrieve_memory", question).status_code == 200
     slow = isinstance(fault.step, Reply) and (fault.step.hang_s or fault.step.drip_s)
-    assert Breaker.objects.get().failures == (TIMEOUT_COUNTS if slow else 1)
+    counted = FAILURES if mended else TIMEOUT_COUNTS if slow else 1
+    assert Breaker.objects.get().failures == counted
 
 
 def assert_done(ana: Agent, count: int) -> tuple[int, ...]:
