@@ -36,11 +36,11 @@ class EraseInput(Strict):
         return {uuid.UUID(name): choice for name, choice in value.items()}
 
 
-class PlanOutput(serializers.Serializer[Any]):
+class PlanOutput(Output):
     """A conversation in which a person is to be erased, and what goes of it."""
 
     conversation_id = serializers.UUIDField(source="presence.conversation.external_id")
-    user_id = serializers.CharField(source="presence.conversation.user_id")
+    user_id = serializers.CharField(source="presence.conversation.user_id", allow_null=True)
     is_theirs = serializers.BooleanField(source="presence.is_theirs")
     erases = serializers.ChoiceField(choices=persons.Choice.choices)
     theirs = serializers.IntegerField(source="presence.theirs")
