@@ -36,7 +36,7 @@ class EraseInput(Strict):
         return {uuid.UUID(name): choice for name, choice in value.items()}
 
 
-class PlanOutput(Output):
+class ErasedConversation(Output):
     """A conversation in which a person is to be erased, and what goes of it."""
 
     conversation_id = serializers.UUIDField(source="presence.conversation.external_id")
@@ -77,7 +77,7 @@ class ErasureOutput(Output):
     )
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
     counts = serializers.DictField(child=serializers.IntegerField())
-    conversations = PlanOutput(many=True, allow_null=True)
+    conversations = ErasedConversation(many=True, allow_null=True)
     proof = ProofOutput(allow_null=True)
 
 
