@@ -51,7 +51,7 @@ class ErasedConversation(Output):
     )
 
 
-class ProofOutput(serializers.Serializer[Any]):
+class ErasureProof(serializers.Serializer[Any]):
     """What a search for the names and user ids of somebody found when all was erased."""
 
     state = serializers.ChoiceField(choices=["clean", "found", "incomplete"])
@@ -78,7 +78,7 @@ class ErasureOutput(Output):
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
     counts = serializers.DictField(child=serializers.IntegerField())
     conversations = ErasedConversation(many=True, allow_null=True)
-    proof = ProofOutput(allow_null=True)
+    proof = ErasureProof(allow_null=True)
 
 
 class Erasures(KeyedView):
