@@ -11,7 +11,14 @@ from erasure import persons, services
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import CANONICAL_UUID, ContentField, FlagField, Output, Strict, WordField
+from memoryproject.edge.fields import (
+    CANONICAL_UUID,
+    ContentField,
+    FlagField,
+    Output,
+    Strict,
+    WordField,
+)
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope

@@ -11,7 +11,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.db.models.functions import Now
 

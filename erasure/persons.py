@@ -145,9 +145,9 @@ def _find_replies(erasure: Erasure, identity: queries.Identity) -> QuerySet[Mess
     return queries.replies_to(erasure.tenant, identity).exclude(conversation__in=kept)
 
 
-def _find_chosen(erasure: Erasure, choice: Choice) -> list[str]:
+def _find_chosen(erasure: Erasure, choice: Choice) -> list[uuid.UUID]:
     choices = Subject.load(erasure.subject).choices
-    return [row_id for row_id, chosen in choices.items() if chosen == choice]
+    return [uuid.UUID(row_id) for row_id, chosen in choices.items() if chosen == choice]
 
 
 def _erase_identity(erasure: Erasure, identity: queries.Identity) -> acts.Done:

@@ -107,7 +107,7 @@ def scan_for_subject(erasure: Erasure) -> dict[str, Any] | None:
 
 
 def match_subject_of(erasure: Erasure) -> str:
-    """Return a pattern for the person or the user that an erasure is about; empty: it is neither."""
+    """Return a pattern for the person or the user that an erasure is about; empty: neither."""
     subject = _get_subject(erasure)
     return "|".join(filter(None, (match_names(subject.names), match_ids(subject.user_ids))))
 

@@ -10,9 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-FOLDED = (
-    "regexp_replace(lower(normalize(%(expressions)s, NFKD)), '[\\u0300-\\u036F]', '', 'g')"
-)
+FOLDED = "regexp_replace(lower(normalize(%(expressions)s, NFKD)), '[\\u0300-\\u036F]', '', 'g')"
 """SQL that folds a text; Python's `%` formatting puts the text in."""
 LETTER = "[[:alnum:]]"
 MARKS = re.compile("[\u0300-\u036f]")

@@ -81,7 +81,7 @@ class Searchable(TenantModel):
 class UnreadGeneratedField(models.GeneratedField):
     """A generated column that inserting does not send back: nobody asks, and `words` are large."""
 
-    db_returning = False
+    db_returning = False  # type: ignore[assignment]
 
     def deconstruct(self) -> Any:
         """Return what a migration knows it as: to the database there is no difference."""

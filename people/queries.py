@@ -123,9 +123,7 @@ def list_presences(tenant: Tenant, identity: Identity, *, at_most: int) -> list[
     return presences + [_find_presence(row, identity, is_theirs=False) for row in shared]
 
 
-def _find_presence(
-    conversation: Conversation, identity: Identity, *, is_theirs: bool
-) -> Presence:
+def _find_presence(conversation: Conversation, identity: Identity, *, is_theirs: bool) -> Presence:
     messages, named = Message.objects.within(conversation), Q(name__in=identity.speakers)
     sums = messages.aggregate(total=Count("pk"), theirs=Count("pk", filter=named))
     replies = replies_to(conversation.tenant, identity).filter(conversation=conversation)

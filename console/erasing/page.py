@@ -190,7 +190,9 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> Answer:
 def list_links(found: proof.Proof | None) -> list[str]:
     """Return links to the pages of rows that a search found, where they have such."""
     return [
-        link_to_page(label.replace(".", "_"), row_id, f"{label.split('.')[1]} …{row_id[-8:]}")
+        link_to_page(
+            label.replace(".", "_"), uuid.UUID(row_id), f"{label.split('.')[1]} …{row_id[-8:]}"
+        )
         for label, ids in (found.row_ids.items() if found else ())
         for row_id in ids
     ]

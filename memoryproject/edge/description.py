@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.encoding import force_bytes
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
@@ -32,7 +33,7 @@ class Description(SpectacularAPIView):
                 content = renderer.render(response.data, renderer.media_type, {})
                 headers = {
                     "Content-Disposition": response["Content-Disposition"],
-                    "ETag": f'"{hashlib.sha256(content).hexdigest()}"',
+                    "ETag": f'"{hashlib.sha256(force_bytes(content)).hexdigest()}"',
                     "Cache-Control": "public, no-cache",  # it holds nobody's words
                 }
                 kind = renderer.media_type

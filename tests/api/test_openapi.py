@@ -144,5 +144,7 @@ def test_who_has_it_already_is_told_so(schema: dict[str, Any]) -> None:
     again = client.get("/api/v0/schema/", headers={"if-none-match": first["ETag"]})
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
     assert first["Cache-Control"] == "public, no-cache"
-    other = client.get("/api/v0/schema/", {"format": "json"}, headers={"if-none-match": first["ETag"]})
+    other = client.get(
+        "/api/v0/schema/", {"format": "json"}, headers={"if-none-match": first["ETag"]}
+    )
     assert other.status_code == 200 and other["ETag"] != first["ETag"]

@@ -35,7 +35,8 @@ class Command(ServiceCommand):
         parser.add_argument(
             "id",
             help="of a message or note its id, of a conversation the agent's own, of a user the "
-            "user_id of its notes, of a person their id, of an import its changeset, of a tenant its name or id",
+            "user_id of its notes, of a person their id, of an import its changeset, of "
+            "a tenant its name or id",
         )
         parser.add_argument("--tenant", help="name of the tenant; not needed to erase one")
         parser.add_argument("--reason", help="why; kept for good, so do not quote")
