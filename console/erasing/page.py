@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -182,6 +183,7 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> Answer:
         "proof": found,
         "links": list_links(found),
         "searched": searched,
+        "searched_at": datetime.fromisoformat(searched.at) if searched else None,
         "searched_links": list_links(searched),
         "fault": fault,
     }
