@@ -57,9 +57,10 @@ def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversatio
     rows = Conversation.objects.of(tenant)
     mine = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
     said = Message.objects.of(tenant).filter(conversation=OuterRef("pk"))
-    is_theirs = Q(name__in=identity.speakers)
-    others = said.filter(role=Role.USER).exclude(is_theirs)
-    alone = Q(user_id__in=["", *identity.user_ids]) & Exists(said.filter(is_theirs))
+    others = said.filter(role=Role.USER).exclude(name__in=identity.speakers)
+    # Not EXISTS, which behind OR would be asked of each conversation of the tenant.
+    speaks = Q(id__in=said_by(tenant, identity).values("conversation"))
+    alone = Q(user_id__in=["", *identity.user_ids]) & speaks
     return rows.filter(mine | (alone & ~Exists(others)))
 
 
