@@ -143,7 +143,8 @@ def list_texts(model: type[TenantModel]) -> list[Any]:
     return [
         column
         for column in model._meta.concrete_fields
-        if isinstance(column, WRITTEN) and not column.choices
+        if isinstance(getattr(column, "output_field", column), WRITTEN)  # generated ones, too
+        and not column.choices
     ]
 
 
