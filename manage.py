@@ -7,6 +7,8 @@ import sys
 from memoryproject import embedded
 from memoryproject.process.env import SettingError
 
+HELP = {"-h", "--help", "--version"}
+"""Of any command only its text is wanted."""
 WITHOUT_DATABASE = {"makemigrations", "check", "spectacular", "collectstatic", "help", "run"}
 
 
@@ -26,7 +28,8 @@ def main() -> None:
 
     try:
         command = sys.argv[1] if len(sys.argv) > 1 else "help"
-        if settings.EMBEDDED_POSTGRES and command not in WITHOUT_DATABASE:
+        needs_database = command not in WITHOUT_DATABASE and not HELP & set(sys.argv[1:])
+        if settings.EMBEDDED_POSTGRES and needs_database:
             embedded.ensure_started(settings.DATA_DIR)
         if command == "run":
             web.share_counts()

@@ -19,7 +19,7 @@ class ErasureAdmin(ReadOnlyAdmin):
     list_filter = ("scope", "state", recent_filter("made"))
     search_fields = ("actor", "reason")
     id_search = ("id", "target", "job_id", "tenant_id")
-    hidden = ("subject", "pages", "tenant")
+    hidden = ("subject", "pages", "proof", "tenant")  # the certificate shows the proof
     more_lines = ("whose",)
     points_at = {"job_id": "jobs_job"}
     whose = column("tenant", lambda erasure: str(erasure.tenant_id))

@@ -1,16 +1,24 @@
 """Erasing over HTTP, for keys with the scope `admin`."""
 
 import uuid
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from erasure import services
+from erasure import persons, services
 from erasure.models import Erasure, State
 from erasure.models import Scope as Extent
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import ContentField, FlagField, Output, Strict, WordField
+from memoryproject.edge.fields import (
+    CANONICAL_UUID,
+    ContentField,
+    FlagField,
+    Output,
+    Strict,
+    WordField,
+)
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
@@ -27,6 +35,44 @@ class EraseInput(Strict):
     id = ContentField(max_length=services.USER_ID_AT_MOST)
     reason = ContentField(max_length=REASON_AT_MOST)
     dry_run = FlagField(default=False)
+    shared = serializers.DictField(child=WordField(choices=persons.Choice.choices), default=dict)
+
+    def validate_shared(self, value: dict[str, str]) -> dict[uuid.UUID, str]:
+        if not all(map(CANONICAL_UUID.fullmatch, value)):
+            raise serializers.ValidationError("Each key must be the UUID of a conversation.")
+        return {uuid.UUID(name): choice for name, choice in value.items()}
+
+
+class ErasedConversation(Output):
+    """A conversation in which a person is to be erased, and what goes of it."""
+
+    conversation_id = serializers.UUIDField(source="presence.conversation.external_id")
+    user_id = serializers.CharField(source="presence.conversation.user_id", allow_null=True)
+    is_theirs = serializers.BooleanField(source="presence.is_theirs")
+    erases = serializers.ChoiceField(choices=persons.Choice.choices)
+    theirs = serializers.IntegerField(source="presence.theirs")
+    replies = serializers.IntegerField(source="presence.replies")
+    others = serializers.IntegerField(source="presence.others")
+    speakers = serializers.ListField(
+        child=serializers.CharField(allow_blank=True), source="presence.speakers"
+    )
+
+
+class ErasureProof(serializers.Serializer[Any]):
+    """What a search for the names and user ids of somebody found when all was erased."""
+
+    state = serializers.ChoiceField(choices=["clean", "found", "incomplete"])
+    at = serializers.DateTimeField()
+    names = serializers.IntegerField()
+    user_ids = serializers.IntegerField()
+    tables = serializers.IntegerField()
+    columns = serializers.IntegerField()
+    rows = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    hits = serializers.DictField(child=serializers.IntegerField())
+    row_ids = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+    records = serializers.DictField(child=serializers.IntegerField())
+    skipped = serializers.ListField(child=serializers.CharField())
 
 
 class ErasureOutput(Output):
@@ -38,6 +84,8 @@ class ErasureOutput(Output):
     )
     state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
     counts = serializers.DictField(child=serializers.IntegerField())
+    conversations = ErasedConversation(many=True, allow_null=True)
+    proof = ErasureProof(allow_null=True)
 
 
 class Erasures(KeyedView):
@@ -54,9 +102,16 @@ class Erasures(KeyedView):
     def post(self, request: Request) -> Response:
         params = self.read(EraseInput)
         scope = Extent(params["scope"])
-        erasure = services.draft_erasure(tenant=self.tenant(), scope=scope, name=params["id"])
+        erasure = services.draft_erasure(
+            tenant=self.tenant(), scope=scope, name=params["id"], choices=params["shared"]
+        )
         if params["dry_run"]:
-            shown = {"scope": scope, "target": erasure.target, "counts": services.preview(erasure)}
+            shown = {
+                "scope": scope,
+                "target": erasure.target,
+                "conversations": persons.list_plans(erasure),
+                "counts": services.preview(erasure),
+            }
             absent = dict.fromkeys(ErasureOutput().fields)
             return Response(ErasureOutput({**absent, **shown, "state": PREVIEW}).data)
         services.do(erasure, actor=self.actor(), reason=params["reason"])

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from erasure import acts, parts, tenants
+from erasure import acts, parts, persons, proof, tenants
 from erasure.models import Erasure, Scope, State
 from events.models import EventType
 from events.outbox import NewEvent, announce
@@ -29,7 +29,7 @@ TAKEN = "taken"
 PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
     Scope.TENANT: tenants.erase_part,
     Scope.USER: parts.erase_user_part,
-    Scope.PERSON: parts.erase_person_part,
+    Scope.PERSON: persons.erase_person_part,
     Scope.IMPORT: parts.erase_import_part,
     Scope.RETENTION: parts.erase_policy_part,
 }
@@ -110,6 +110,8 @@ def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
     if erasure.pages:
         retrieval.erase_pages(tenant=claim.tenant, memory_ids=erasure.pages)
     pass_point(Point.PAGES_REMOVED)
+    # Outside any transaction: it may take some seconds, and the names are known until the last.
+    erasure.proof = proof.scan_for_subject(erasure)
     with claims.commit(claim, result={"rows": sum(erasure.counts.values())}):
         _mark_done(erasure)
         data = {"erasure_id": str(erasure.id), "scope": erasure.scope, "counts": erasure.counts}
@@ -134,4 +136,4 @@ def _finish_tenant(claim: Claim, erasure: Erasure) -> None:
 def _mark_done(erasure: Erasure) -> None:
     erasure.state, erasure.finished_at = State.DONE, Now()
     erasure.subject, erasure.pages = "", []
-    erasure.save(update_fields=["state", "finished_at", "subject", "pages", "counts"])
+    erasure.save(update_fields=["state", "finished_at", "subject", "pages", "counts", "proof"])

@@ -1,5 +1,7 @@
 """Table of erasures: what was erased, by whom, when and how much; never its content."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -51,18 +53,27 @@ class Erasure(TenantModel):
         null=True, help_text="The row that was erased; NULL: the notes of a user."
     )
     subject = models.TextField(
-        blank=True, help_text="Whose notes, by the agent's own id; emptied when they are erased."
+        blank=True,
+        help_text="Whose notes, by the agent's own id; of a person, as JSON, the names and ids and "
+        "what was chosen of shared conversations. Emptied when all is erased.",
     )
     actor = models.CharField(max_length=200, help_text="Who wanted it: a key, a person.")
     reason = models.TextField(help_text="Why, in their own words; kept.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.RUNNING)
     counts = models.JSONField(default=dict, help_text="How many were deleted so far, by kind.")
+    proof = models.JSONField(
+        null=True,
+        help_text="Of a user or a person what a search for names and ids found at the end: "
+        "numbers, tables and ids of rows, never the names. NULL: there was no such search.",
+    )
     pages = ArrayField(
         models.UUIDField(), default=list, help_text="Memories whose pages are still in the mirror."
     )
     job_id = models.UUIDField(null=True, help_text="The job that does it.")
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True, help_text="NULL: not all is erased yet.")
+    conversations: Any = None
+    """Of a dry run of a person what goes of each conversation (`persons.Plan`); no column."""
 
     class Meta(TenantModel.Meta):
         permissions = [("erase", "Can erase for good")]

@@ -1,7 +1,4 @@
-"""Erases part by part, each a transaction: a person, an import, what a policy no longer keeps.
-
-Of a person their conversations go, then notes about them, then what they said in other
-conversations, and at last their names and ids, with all who were merged into them.
+"""Erases part by part, each a transaction: a user's notes, an import, what no policy keeps.
 
 Of an import what it brought in goes, with all that was made of it. A conversation in which nothing
 else was said goes as a whole, row and history included; in another one the imported messages,
@@ -14,7 +11,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.db.models.functions import Now
 
@@ -27,8 +23,6 @@ from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from notes.models import Note
-from people import queries, services
-from people.models import Person
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Fact
 
@@ -39,43 +33,6 @@ def erase_user_part(erasure: Erasure) -> acts.Done | None:
     """Erase the next notes that are, or once were, about a user; None: there are none any more."""
     rows = notes.notes_about(erasure.tenant, [erasure.subject])
     return acts.erase_some_notes(erasure.tenant, rows)
-
-
-def erase_person_part(erasure: Erasure) -> acts.Done | None:
-    tenant = erasure.tenant
-    person = Person.objects.of(tenant).filter(id__in=[erasure.target]).first()
-    if person is None:
-        return None
-    identity = queries.find_identity(person)
-    homes = queries.conversations_of(tenant, identity).order_by("id")
-    home = homes.values_list("id", flat=True).first()
-    if home is not None:
-        return acts.erase_conversation(tenant=tenant, conversation_id=home)
-    done = acts.erase_some_notes(tenant, notes.notes_about(tenant, identity.user_ids))
-    if done is not None:
-        return done
-    said = Message.objects.of(tenant).filter(name__in=identity.speakers)
-    done = acts.erase_some_messages(said.order_by("id"), erasure)
-    if not done.counts:
-        erased = services.erase_people(tenant=tenant, person_ids=identity.person_ids)
-        done.counts["people"] += erased
-    return done
-
-
-def rows_of_person(erasure: Erasure) -> dict[str, QuerySet[Any]]:
-    """Return by kind what goes with a person: conversations, messages and notes, in no order."""
-    person = Person.objects.of(erasure.tenant).get(id__in=[erasure.target])
-    identity = queries.find_identity(person)
-    about = notes.notes_about(erasure.tenant, identity.user_ids)
-    return {**queries.list_belongings(erasure.tenant, identity), "notes": about}
-
-
-def is_large_person(erasure: Erasure) -> bool:
-    """Return whether nobody should wait for the erasure of a person."""
-    theirs = rows_of_person(erasure)
-    large: int = settings.ERASURE_WAITS_FOR_MESSAGES
-    rows = (theirs["messages"], theirs["notes"])
-    return sum(some.order_by()[: large + 1].count() for some in rows) > large
 
 
 def imports_of(tenant: Tenant) -> QuerySet[Changeset]:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.models import Conversation, Message
-from erasure import flow, parts, tenants
+from erasure import flow, parts, persons, proof, spellings, tenants
 from erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
 from erasure.parts import find_due, holds_of, imports_of
 from jobs.claims import LIMITS
@@ -31,6 +31,7 @@ from people.models import Person
 from semantic.curation import check_reason
 
 USER_ID_AT_MOST = 1_000
+NO_CHOICES: Mapping[uuid.UUID, str] = {}
 NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
     Scope.MESSAGE: (Message.objects.of, "message", "id"),
     Scope.NOTE: (Note.objects.of, "note", "id"),
@@ -47,17 +48,23 @@ def register() -> None:
     chores.append(apply_policies)
 
 
-def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
+def draft_erasure(
+    *, tenant: Tenant, scope: Scope, name: str, choices: Mapping[uuid.UUID, str] = NO_CHOICES
+) -> Erasure:
     """Return an unsaved erasure of what `name` means in a scope.
 
     A message, a note and a person go by their id, a conversation by the agent's own, a user by the
     `user_id` of the notes, an import by its changeset, a retention policy by its id, and the
-    tenant by its id or name.
+    tenant by its id or name. `choices` say what goes of conversations that a person shares with
+    others, by the agents' ids of these.
 
     Raises:
         NotFound: the tenant has nothing of that name.
-        Problem: a name that is no UUID, where one is needed.
+        Problem: a name that is no UUID, where one is needed; a choice for what nobody shares.
     """
+    if choices and scope is not Scope.PERSON:
+        fault = "Only a person shares conversations with others."
+        raise Problem("The request has errors.", fields={"shared": [fault]})
     if scope is Scope.TENANT:
         if name not in {str(tenant.id), tenant.name}:
             raise NotFound("There is no such tenant.")
@@ -71,7 +78,10 @@ def draft_erasure(*, tenant: Tenant, scope: Scope, name: str) -> Erasure:
         raise Problem("The request has errors.", fields={"id": [message]})
     find_rows, what, column = NAMED_BY[scope]
     row = get_row(find_rows(tenant), what, **{column: uuid.UUID(name)})
-    return Erasure(tenant=tenant, scope=scope, target=row.pk)
+    erasure = Erasure(tenant=tenant, scope=scope, target=row.pk)
+    if scope is Scope.PERSON:
+        erasure.subject = persons.draft_subject(row, choices).dump()
+    return erasure
 
 
 POLICIES_EVERY = timedelta(hours=1)
@@ -110,10 +120,13 @@ def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
     """Save an erasure, with the job that will do it if nobody does it before.
 
     Raises:
-        Problem: no reason, or one of more than 2,000 characters.
+        Problem: no reason, one of more than 2,000 characters, or one that names who is erased.
         Conflict: something of it is on hold.
     """
     erasure.actor, erasure.reason = actor, check_reason(reason)
+    if spellings.find(proof.match_subject_of(erasure), erasure.reason):
+        fault = "The reason stays on record for good: it must not name whom it erases."
+        raise Problem("The request has errors.", fields={"reason": [fault]})
     check_holds(erasure)
     with transaction.atomic():
         job = Job.objects.create(tenant=erasure.tenant, kind=Kind.ERASE, scope=erasure.id)
@@ -138,7 +151,7 @@ def is_large(erasure: Erasure) -> bool:
     if scope in {Scope.TENANT, Scope.RETENTION}:
         return True
     if scope == Scope.PERSON:
-        return parts.is_large_person(erasure)
+        return persons.is_large_person(erasure)
     if scope == Scope.IMPORT:
         return bool(parts.count_import(erasure).total() > limit)
     if scope == Scope.USER:
@@ -195,7 +208,7 @@ def _homes_of(erasure: Erasure) -> list[uuid.UUID | None]:
     if erasure.scope == Scope.CONVERSATION:
         return [target]
     if erasure.scope == Scope.PERSON:
-        theirs = parts.rows_of_person(erasure)
+        theirs = persons.rows_of_person(erasure)
         homes = {"conversations": "id", "messages": "conversation_id", "notes": "conversation_id"}
         rows_of = (theirs[kind].order_by().values_list(home) for kind, home in homes.items())
         return [home for rows in rows_of for (home,) in rows.distinct()]

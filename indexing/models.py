@@ -1,5 +1,7 @@
 """The registry of memories, and everything about them that can be searched."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -76,6 +78,17 @@ class Searchable(TenantModel):
         abstract = True
 
 
+class UnreadGeneratedField(models.GeneratedField):
+    """A generated column that inserting does not send back: nobody asks, and `words` are large."""
+
+    db_returning = False  # type: ignore[assignment]
+
+    def deconstruct(self) -> Any:
+        """Return what a migration knows it as: to the database there is no difference."""
+        name, _, args, options = super().deconstruct()
+        return name, "django.db.models.GeneratedField", args, options
+
+
 class SearchUnit(Searchable):
     """A piece of text that can be found by its words."""
 
@@ -91,13 +104,13 @@ class SearchUnit(Searchable):
         null=True,
         help_text="How many of its words are its own; the neighbours' come behind. NULL: all.",
     )
-    words = models.GeneratedField(
+    words = UnreadGeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_words"),
         output_field=SparseVectorField(dimensions=WORD_SLOTS),
         db_persist=True,
         help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
     )
-    dl = models.GeneratedField(
+    dl = UnreadGeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_dl"),
         output_field=models.IntegerField(),
         db_persist=True,

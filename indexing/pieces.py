@@ -1,6 +1,5 @@
 """Cuts texts to what one search unit holds."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -16,10 +15,14 @@ def cut(own: str, *, neighbours: Sequence[str] = ()) -> list[str]:
 
     Where it fits one unit, `neighbours`, the nearest first, fill the room that is left.
     """
-    pieces = list(_fill(own.split()))
-    if len(pieces) > 1:
-        return [" ".join(piece) for piece in pieces]
-    words = pieces[0] if pieces else []
+    words = own.split()
+    # No count is needed where each word might be another one and all would fit.
+    if len(words) > NUMBERS_A_UNIT:
+        pieces = list(_fill(words))
+        if len(pieces) > 1:
+            return [" ".join(piece) for piece in pieces]
+    if not neighbours:
+        return [" ".join(words)]
     around = (word for text in neighbours for word in text.split())
     return [" ".join(next(_fill(chain(words, around)), []))]
 
@@ -27,15 +30,16 @@ def cut(own: str, *, neighbours: Sequence[str] = ()) -> list[str]:
 def _fill(words: Iterable[str]) -> Iterator[list[str]]:
     """Yield the words in runs, each as long as fits."""
     piece: list[str] = []
-    counts: Counter[str] = Counter()
+    counts: dict[str, int] = {}  # a Counter takes twice as long
     filled = 0
     for word in words:
-        needs = 1 if counts[word] < 2 else 0
-        if filled + needs > NUMBERS_A_UNIT:
-            yield piece
-            piece, counts, filled, needs = [], Counter(), 0, 1
+        count = counts.get(word, 0)
+        if count < 2:
+            if filled == NUMBERS_A_UNIT:
+                yield piece
+                piece, counts, filled, count = [], {}, 0, 0
+            filled += 1
         piece.append(word)
-        counts[word] += 1
-        filled += needs
+        counts[word] = count + 1
     if piece:
         yield piece

@@ -1,11 +1,13 @@
 """Finds people, and all that the tenant has of one of them. Every query names its tenant."""
 
 import uuid
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Episode, Message, Role
 from memoryproject.tenancy.models import Tenant
 from notes.models import Note
 from people.models import Alias, Merge, Person
@@ -46,20 +48,107 @@ def find_merge(person: Person) -> Merge | None:
 
 
 def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversation]:
-    """Return the conversations of a person. Uses index: episodic_conversation_by_user."""
-    named = ~Q(user_id="")  # as the index has it
-    return Conversation.objects.of(tenant).filter(named, user_id__in=identity.user_ids)
+    """Return the conversations of a person: of their user ids, and those they lead alone.
+
+    Alone means: they speak there, nobody else speaks as `user`, with a name or without one, and
+    the conversation names no user, or one of theirs. What an assistant, a tool or a system prompt
+    says in it was said to them.
+    """
+    rows = Conversation.objects.of(tenant)
+    mine = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
+    said = Message.objects.of(tenant).filter(conversation=OuterRef("pk"))
+    others = said.filter(role=Role.USER).exclude(name__in=identity.speakers)
+    # Not EXISTS, which behind OR would be asked of each conversation of the tenant.
+    speaks = Q(id__in=said_by(tenant, identity).values("conversation"))
+    alone = Q(user_id__in=["", *identity.user_ids]) & speaks
+    return rows.filter(mine | (alone & ~Exists(others)))
+
+
+def conversations_shared(tenant: Tenant, identity: Identity) -> QuerySet[Conversation]:
+    """Return the conversations in which a person speaks, and which are not theirs alone."""
+    said = Message.objects.of(tenant).filter(
+        conversation=OuterRef("pk"), name__in=identity.speakers
+    )
+    mine = conversations_of(tenant, identity).values("id")
+    return Conversation.objects.of(tenant).filter(Exists(said)).exclude(id__in=mine)
+
+
+def said_by(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
+    """Return what was said under a person's names, anywhere."""
+    return Message.objects.of(tenant).filter(name__in=identity.speakers)
+
+
+def replies_to(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
+    """Return what assistants and tools said to a person in conversations that others share.
+
+    Such a message answers whoever has spoken last before it; one that opens a conversation
+    greets whoever speaks first. Who speaks is a message with the role `user`, or under one of
+    the person's names. Uses index: the unique one of messages by conversation and seq.
+    """
+    is_theirs = Q(name__in=identity.speakers)
+    turns = Message.objects.of(tenant).filter(
+        Q(role=Role.USER) | is_theirs, conversation=OuterRef("conversation")
+    )
+    before = turns.filter(seq__lt=OuterRef("seq")).order_by("-seq").values("name")[:1]
+    after = turns.filter(seq__gt=OuterRef("seq")).order_by("seq").values("name")[:1]
+    shared = conversations_shared(tenant, identity).values("id")
+    rows = Message.objects.of(tenant).filter(
+        conversation__in=shared, role__in=[Role.ASSISTANT, Role.TOOL]
+    )
+    rows = rows.exclude(is_theirs).annotate(to=Coalesce(Subquery(before), Subquery(after)))
+    return rows.filter(to__in=identity.speakers)
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """How much of a conversation is a person's."""
+
+    conversation: Conversation
+    is_theirs: bool
+    """It is of one of their user ids, or nobody else speaks in it."""
+    theirs: int
+    """Messages under their names."""
+    replies: int
+    """Messages of assistants and tools to them; 0 where the conversation is theirs."""
+    others: int
+    """All further messages."""
+    speakers: tuple[str, ...]
+    """Who else speaks as `user`, in order; the empty name: somebody without one."""
+
+
+def list_presences(tenant: Tenant, identity: Identity, *, at_most: int) -> list[Presence]:
+    """Return a person's conversations, and behind them those that others share, in order of id."""
+    mine = conversations_of(tenant, identity).order_by("id")[:at_most]
+    presences = [_find_presence(row, identity, is_theirs=True) for row in mine]
+    shared = conversations_shared(tenant, identity).order_by("id")[: at_most - len(presences)]
+    return presences + [_find_presence(row, identity, is_theirs=False) for row in shared]
+
+
+def _find_presence(conversation: Conversation, identity: Identity, *, is_theirs: bool) -> Presence:
+    messages, named = Message.objects.within(conversation), Q(name__in=identity.speakers)
+    sums = messages.aggregate(total=Count("pk"), theirs=Count("pk", filter=named))
+    replies = replies_to(conversation.tenant, identity).filter(conversation=conversation)
+    answers = 0 if is_theirs else replies.count()
+    others = messages.filter(role=Role.USER).exclude(named).order_by("name")
+    return Presence(
+        conversation=conversation,
+        is_theirs=is_theirs,
+        theirs=sums["theirs"],
+        replies=answers,
+        others=sums["total"] - sums["theirs"] - answers,
+        speakers=tuple(others.values_list("name", flat=True).distinct()),
+    )
 
 
 def list_belongings(tenant: Tenant, identity: Identity) -> dict[str, QuerySet[Any]]:
     """Return by kind, in no order, what is a person's: theirs is a conversation with all in it.
 
-    Of other conversations what they said under their names, the episodes with it, and the
-    facts that it supports. `answers` are receipts: asked in their conversations, or having
+    Of conversations that others share what they said under their names, the episodes with it, and
+    the facts that it supports. `answers` are receipts: asked in their conversations, or having
     served one of these facts or episodes.
     """
     homes = Q(conversation__in=conversations_of(tenant, identity))
-    said = Message.objects.of(tenant).filter(name__in=identity.speakers)
+    said = said_by(tenant, identity)
     is_evidence = IsOneOf("seq", OuterRef("message_seqs"))
     behind = Exists(said.filter(is_evidence, episode=OuterRef("episode")))
     supported = Evidence.objects.of(tenant).filter(behind, withdrawn_by=None).values("fact")

@@ -80,11 +80,21 @@ def find_conversation(event: dict[str, Any]) -> str:
         return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for an error: urllib would send the key to whatever host it names."""
+
+    def redirect_request(self, *args: Any, **options: Any) -> None:
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
 def ask(path: str, body: dict[str, Any]) -> str:
     """Return the text of an answer.
 
     Raises:
-        OSError: nobody answers in time, or with an error.
+        OSError: nobody answers in time, or with an error or a redirect.
     """
     request = urllib.request.Request(
         f"{os.environ['MEMORY_URL'].rstrip('/')}/api/v0/{path}",
@@ -94,7 +104,7 @@ def ask(path: str, body: dict[str, Any]) -> str:
             "Content-Type": "application/json",
         },
     )
-    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+    with OPENER.open(request, timeout=TIMEOUT_S) as answer:
         text: str = answer.read().decode()
         return text
 

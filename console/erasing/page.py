@@ -1,30 +1,30 @@
 """Erasing with a preview and a typed name; the certificate of an erasure, to print."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from console.forms import ReasonForm
+from console.forms import ReasonForm, submit
 from console.pages import Answer, admin_page, get_row, record
 from episodic.models import Conversation, Message
-from erasure import proof, services
+from erasure import persons, proof, services
 from erasure.models import Erasure, Scope, State
 from erasure.parts import imports_of
-from memoryproject.adminkit.values import page_address
-from memoryproject.edge.errors import Problem
+from memoryproject.adminkit.values import link_to_page, page_address
 from memoryproject.tenancy.models import Tenant
 from notes.models import Note
 from people.models import Person
 from semantic.models import Changeset
 
 ERASE = "erasure.erase"
-WORDS_AT_LEAST, WORDS_AT_MOST = 3, 200
+WORDS_AT_MOST = 200
 SUBJECTS: dict[Scope, tuple[Any, str, Callable[[Any], str]]] = {
     Scope.MESSAGE: (
         Message, "message {0.seq} of conversation {0.conversation_id}",
@@ -63,10 +63,31 @@ class EraseForm(ReasonForm):
 
     typed = forms.CharField(max_length=1_000)
 
-    def __init__(self, *args: object, word: str, **options: object) -> None:
+    def __init__(
+        self, *args: object, word: str, plans: Sequence[persons.Plan] = (), **options: object
+    ) -> None:
         super().__init__(*args, **options)
         self._word = word
         self.fields["typed"].label = f"Type {word} to confirm"
+        self._shared = {
+            f"shared-{plan.presence.conversation.external_id}": plan
+            for plan in plans
+            if not plan.presence.is_theirs
+        }
+        for name, plan in self._shared.items():
+            self.fields[name] = forms.ChoiceField(
+                choices=persons.Choice.choices, initial=plan.erases, required=False,
+                label=f"What goes of conversation {plan.presence.conversation.external_id}",
+            )  # fmt: skip
+        self.order_fields([*self._shared, "reason", "typed"])
+
+    def get_choices(self) -> dict[uuid.UUID, str]:
+        """Return what goes of shared conversations, by the agents' ids; of others the default."""
+        return {
+            plan.presence.conversation.external_id: self.cleaned_data[name]
+            for name, plan in self._shared.items()
+            if self.cleaned_data.get(name)
+        }
 
     def clean_typed(self) -> str:
         typed = str(self.cleaned_data["typed"])
@@ -87,7 +108,10 @@ def draft(scope: Scope, row: Any) -> Erasure:
         raise Http404("The note is about nobody.")
     tenant = row if scope is Scope.TENANT else row.tenant
     named = {"subject": row.user_id} if scope is Scope.USER else {"target": row.id}
-    return Erasure(tenant=tenant, scope=scope, **named)
+    erasure = Erasure(tenant=tenant, scope=scope, **named)
+    if scope is Scope.PERSON:
+        erasure.subject = persons.draft_subject(row, {}).dump()
+    return erasure
 
 
 @admin_page("console/erase.html", "Erase", ERASE)
@@ -97,21 +121,31 @@ def erase(request: HttpRequest, *, scope: Scope, **slots: uuid.UUID) -> Answer:
     (row_id,) = slots.values()
     row: Any = get_object_or_404(Tenant, id=row_id) if table is Tenant else get_row(table, row_id)
     erasure = draft(scope, row)
+    plans = persons.list_plans(erasure) or []
     posted = request.POST if request.method == "POST" else None
-    form = EraseForm(posted, word=render_word(row).strip())
-    if form.is_valid():
+    form = EraseForm(posted, word=render_word(row).strip(), plans=plans)
+
+    def act() -> HttpResponse:
+        if scope is Scope.PERSON:
+            erasure.subject = persons.draft_subject(row, form.get_choices()).dump()
         actor = request.user.get_username()
         services.do(erasure, actor=actor, reason=form.cleaned_data["reason"])
         record(request, erasure, "wanted it", is_new=True)
         progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
         messages.success(request, f"{progress} This is on record.")
         return redirect(reverse("console:certificate", args=[erasure.id]) + "?scan=1")
+
+    done = submit(form, act)
+    if done is not None:
+        return done
     return {
         "title": f"Erase {scope.label}",
         "form": form,
         "name": name.format(row),
         "back": page_address(row),
         "erasure": erasure,
+        "plans": plans,
+        "plans_at_most": persons.PRESENCES_AT_MOST,
         "counts": name_counts(services.preview(erasure)),
     }
 
@@ -136,18 +170,31 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> Answer:
     found, fault = None, ""
     if words and not request.user.has_perm(ERASE):
         fault, words = "You may not look for words.", ""
-    elif words and not WORDS_AT_LEAST <= len(words) <= WORDS_AT_MOST:
-        fault, words = f"Give {WORDS_AT_LEAST} to {WORDS_AT_MOST} characters.", ""
-    try:
-        if words or (erasure.target and "scan" in request.GET):
-            found = proof.scan(erasure, words)
-    except Problem as problem:
-        fault = problem.message
+    elif words and (len(words) > WORDS_AT_MOST or (len(words) == 1 and words.isascii())):
+        fault, words = f"Give 2 to {WORDS_AT_MOST} characters.", ""
+    if words or (erasure.target and "scan" in request.GET):
+        found = proof.scan(erasure, words)
+    searched = proof.load(erasure.proof)
     return {
         "erasure": erasure,
         "tenant": Tenant.objects.filter(id=erasure.tenant_id).first(),
         "counts": name_counts(erasure.counts),
         "words": words,
         "proof": found,
+        "links": list_links(found),
+        "searched": searched,
+        "searched_at": datetime.fromisoformat(searched.at) if searched else None,
+        "searched_links": list_links(searched),
         "fault": fault,
     }
+
+
+def list_links(found: proof.Proof | None) -> list[str]:
+    """Return links to the pages of rows that a search found, where they have such."""
+    return [
+        link_to_page(
+            label.replace(".", "_"), uuid.UUID(row_id), f"{label.split('.')[1]} …{row_id[-8:]}"
+        )
+        for label, ids in (found.row_ids.items() if found else ())
+        for row_id in ids
+    ]

@@ -1,7 +1,8 @@
 """Writing and reading rows in files: CSV for spreadsheets, JSON for programs.
 
-A spreadsheet takes a cell that begins with = + - @ or a tab for a formula. Such cells
-go out with an apostrophe before them, and lose it when they come back.
+A spreadsheet takes a cell that begins with = + - @ for a formula, in full-width letters and behind
+blanks and signs that nobody sees, too. Such cells go out with an apostrophe before them, and lose
+it when they come back.
 """
 
 import csv
@@ -22,7 +23,12 @@ from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import say_moment
 
 FORMATS = ("csv", "jsonl")
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
+FORMULA = re.compile(
+    r"'*(?:[\t\r\n]|[\s\x00-\x1f\x7f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
+    r"[=+\-@＝＋－＠﹦﹢﹣﹫−])"
+)
+"""What begins a formula: a sign, or its full-width, small or mathematical twin, behind what is not
+seen; a tab or a line break alone, since some programs drop it and read on."""
 LINE_AT_MOST = 1_000_000
 """Characters of a line: no row of ours is longer."""
 SEPARATORS = (",", ";", "\t")

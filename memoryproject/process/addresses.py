@@ -5,6 +5,7 @@ webhook is named by a tenant, and leads there only where the operator has named 
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,6 +16,11 @@ from memoryproject.process.tables import read_table
 _FILE = read_table(__file__)
 REFUSED_NETWORKS = tuple(map(ipaddress.ip_network, _FILE["refused"]))
 NAT64 = tuple(ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48"))
+NOWHERE = {"invalid", "onion"}
+"""Last labels of names that no resolver may answer for."""
+LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+NAME_AT_MOST = 253
+"""Characters of a host's name."""
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -65,10 +71,30 @@ def find_webhook_fault(url: str, private: Sequence[Network]) -> str | None:
         return fault
     if parts.username is not None or parts.password is not None or parts.fragment:
         return "must hold no user, no password and no #"
-    literal = _read_literal(parts.hostname or "")
-    if literal is not None and not is_callable(literal, private):
-        return "must not name a private address"
+    host = (parts.hostname or "").rstrip(".")
+    literal = _read_literal(host)
+    if literal is not None:
+        return None if is_callable(literal, private) else "must not name a private address"
+    if not _can_be_reached(host, private) or parts.port == 0:
+        return "can never be reached: no such host or port exists"
     return None
+
+
+def _can_be_reached(host: str, private: Sequence[Network]) -> bool:
+    """Return whether a name may lead to an address that is called, now or one day.
+
+    No name may by its form, by a last label that is a number, or as one that is set aside to
+    lead nowhere (RFC 6761, 7686). `localhost` leads to this machine alone.
+    """
+    try:
+        labels = host.encode("idna").decode("ascii").lower().split(".")
+    except UnicodeError:
+        return False
+    if not all(map(LABEL.fullmatch, labels)) or len(host) > NAME_AT_MOST or labels[-1].isdigit():
+        return False
+    if labels[-1] == "localhost":
+        return any(is_callable(address, private) for address in ("127.0.0.1", "::1"))
+    return labels[-1] not in NOWHERE
 
 
 def find_fault(url: str) -> str | None:

@@ -1,5 +1,6 @@
 """The end of a tenant: its keys, what is counted of them, and its own row."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from memoryproject.database.clock import execute
@@ -9,6 +10,21 @@ from memoryproject.tenancy.models import APIKey, KeyUsage, Membership, StoredSiz
 def revoke_all(tenant: Tenant, *, now: datetime) -> None:
     """End all keys of a tenant. Processes believe one they have just found for half a second."""
     APIKey.objects.of(tenant).filter(revoked_at=None).update(revoked_at=now)
+
+
+def forget_users(tenant: Tenant, user_ids: Sequence[str], *, now: datetime) -> int:
+    """Take users out of the keys that are bound to them; return how many keys that were.
+
+    A key that is bound to nobody may touch all of its tenant: one that loses its last user ends.
+    """
+    bound = APIKey.objects.of(tenant).filter(user_ids__overlap=list(user_ids)).order_by("id")
+    keys = list(bound.select_for_update())
+    for key in keys:
+        key.user_ids = [user_id for user_id in key.user_ids if user_id not in user_ids]
+        if not key.user_ids:
+            key.revoked_at = key.revoked_at or now
+        key.save(update_fields=["user_ids", "revoked_at"])
+    return len(keys)
 
 
 def erase_tenant(tenant: Tenant) -> int:

@@ -61,7 +61,7 @@ _SCRIPT = re.compile(r"((?:java|vb)script):(?=\S)", re.IGNORECASE)
 
 # What begins the lines of our own forms, and what opens a block of markdown.
 _DEFINITION = re.compile(
-    r"^([ \t>*+.)\d-]{0,40})(?=\[(?:[^\[\]\\]|\\.){1,999}\]:)", re.MULTILINE | re.DOTALL
+    r"^([ \t>*+.)\d-]*+)(?=\[(?:[^\[\]\\]|\\.){1,999}\]:)", re.MULTILINE | re.DOTALL
 )
 _OURS = re.compile(
     r"[ \t]*(?=#{2,6}(?:[ \t]|$)|[-*+][ \t]+\[[a-z_]{4,40}(?:, \d{4}-\d\d-\d\d)?\]"

@@ -136,3 +136,15 @@ def test_it_is_made_once_whatever_stands_in_the_query(schema: dict[str, Any]) ->
         answer = Client(SERVER_NAME="localhost").get("/api/v0/schema/", {"format": "json", **query})
         assert json.loads(answer.content) == schema
     assert made and made == {name: id(answer) for name, answer in description._made.items()}
+
+
+def test_who_has_it_already_is_told_so(schema: dict[str, Any]) -> None:
+    client = Client(SERVER_NAME="localhost")
+    first = client.get("/api/v0/schema/")
+    again = client.get("/api/v0/schema/", headers={"if-none-match": first["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    assert first["Cache-Control"] == "public, no-cache"
+    other = client.get(
+        "/api/v0/schema/", {"format": "json"}, headers={"if-none-match": first["ETag"]}
+    )
+    assert other.status_code == 200 and other["ETag"] != first["ETag"]

@@ -121,6 +121,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "reason": "what is left on purpose: why it was erased",
         "state": WORD,
         "counts": NUMBERS,
+        "proof": "numbers, names of tables and ids of rows; never whom it looked for",
     },
     "events_event": {
         "type": WORD,

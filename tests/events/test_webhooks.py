@@ -188,11 +188,22 @@ PRIVATE = ["http://127.0.0.1/", "http://[::1]/", "http://10.0.0.8:8080/", "http:
            "http://0x7f.1/", "http://169.254.169.254/latest", "http://[::ffff:127.0.0.1]/",
            "http://[64:ff9b::7f00:1]/", "ftp://example.com/", "https://ana:b@example.com/",
            "https://example.com/#here", "https://[", "https:///nowhere", "example.com"]  # fmt: skip
+UNREACHABLE = ["https://hooks.invalid/", "https://a.b.onion/x", "http://localhost:8080/",
+               "https://api.localhost./", "https://example.com:0/", "https://1.2.3.256/",
+               "https://host.123/", "https://exa mple.com/", "https://a..example.com/",
+               "https://-a.example.com/", f"https://{'a' * 64}.example.com/",
+               f"https://{'a.' * 126}example.com/", "https://exa%6dple.com/",
+               "http://239.1.2.3/", "http://[ff02::1]/", "http://0.0.0.0/"]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", PRIVATE)
-def test_a_private_or_odd_address_is_refused(ana: Agent, url: str) -> None:
+@pytest.mark.parametrize("url", [*PRIVATE, *UNREACHABLE])
+def test_an_address_that_is_private_odd_or_out_of_reach_is_refused(ana: Agent, url: str) -> None:
     assert_problem(ana.post("webhooks", {"url": url}), 400, "url")
+
+
+@pytest.mark.parametrize("host", ["example.com.", "bücher.example", "a_b.example.com", "intranet"])
+def test_an_address_that_may_be_reached_is_taken(ana: Agent, host: str) -> None:
+    assert add(ana, f"https://{host}:8443/x", "fact.retired")["url"] == f"https://{host}:8443/x"
 
 
 def test_a_name_that_leads_to_this_machine_is_not_called(

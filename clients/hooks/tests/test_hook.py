@@ -8,9 +8,10 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,36 @@ def test_an_agent_goes_on_when_nobody_answers() -> None:
         assert 0 < count_waiting(silent) * float(timeout_s) < 9
     assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_URL=url) == ""
     assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_KEY="mem_wrong") == ""
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_takes_the_key_nowhere(status: int) -> None:
+    """As the sign-in page of a network does it, which answers for every host."""
+    with socket.create_server(("127.0.0.1", 0)) as portal, elsewhere() as (other, heard):
+        url = f"http://127.0.0.1:{portal.getsockname()[1]}"
+        answer = f"HTTP/1.1 {status} X\r\nLocation: {other}\r\nContent-Length: 0\r\n\r\n"
+        thread = threading.Thread(target=answer_all, args=(portal, answer.encode()), daemon=True)
+        thread.start()
+        assert run(say("UserPromptSubmit", "/projects", prompt="Hello"), MEMORY_URL=url) == ""
+        assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_URL=url) == ""
+        assert count_waiting(heard) == 0
+
+
+@contextmanager
+def elsewhere() -> Iterator[tuple[str, socket.socket]]:
+    """Yield the address of another host, and where it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/", server
+
+
+def answer_all(server: socket.socket, answer: bytes) -> None:
+    """Answer each call alike until the socket is closed."""
+    with suppress(OSError):
+        while True:
+            caller = server.accept()[0]
+            with caller:
+                caller.recv(65_536)
+                caller.sendall(answer)
 
 
 @pytest.mark.parametrize("event", ["", "[]", "{}", {"hook_event_name": "PreToolUse"}])

@@ -1,11 +1,12 @@
 """Erase for good, in the foreground.
 
-Erase a message, a conversation, a note, all notes of a user, an import or a tenant, with all that
-was made of it. There is no way back. With --dry-run it only says how much it would be. A run that
-was broken off is finished by the workers, or by running it again.
+Erase a message, a conversation, a note, all notes of a user, a person, an import or a tenant, with
+all that was made of it. There is no way back. With --dry-run it only says how much it would be. A
+run that was broken off is finished by the workers, or by running it again.
 """
 
 import getpass
+import uuid
 from typing import Any
 
 from django.apps import apps
@@ -14,7 +15,7 @@ from django.db import connections
 from psycopg import sql
 from tqdm import tqdm
 
-from erasure import flow, services
+from erasure import flow, persons, services
 from erasure.models import Erasure, Scope, State
 from jobs import claims
 from jobs.renewing import renewing
@@ -34,11 +35,20 @@ class Command(ServiceCommand):
         parser.add_argument(
             "id",
             help="of a message or note its id, of a conversation the agent's own, of a user the "
-            "user_id of its notes, of an import its changeset, of a tenant its name or id",
+            "user_id of its notes, of a person their id, of an import its changeset, of "
+            "a tenant its name or id",
         )
         parser.add_argument("--tenant", help="name of the tenant; not needed to erase one")
         parser.add_argument("--reason", help="why; kept for good, so do not quote")
         parser.add_argument("--dry-run", action="store_true", help="count, and delete nothing")
+        parser.add_argument(
+            "--shared",
+            action="append",
+            default=[],
+            metavar="CONVERSATION=CHOICE",
+            help="of a person: what goes of a conversation that others share. `words`: what they "
+            "said; `replies`: what was said to them, too (unless you say); `all`: all of it",
+        )
         parser.add_argument(
             "--vacuum",
             choices=["free", "rewrite"],
@@ -50,6 +60,8 @@ class Command(ServiceCommand):
         erasure = self._draft(options)
         if options["dry_run"]:
             self._say(services.preview(erasure), "Would be erased")
+            for plan in persons.list_plans(erasure) or ():
+                self._say_plan(plan)
             return
         actor = f"command, {getpass.getuser()}"
         if not options["reason"]:
@@ -70,7 +82,10 @@ class Command(ServiceCommand):
         if scope is Scope.TENANT and not tenants and CANONICAL_UUID.fullmatch(whose):
             tenants = Tenant.objects.filter(id=whose)
         tenant = tenants.first() or find_tenant(whose)
-        return services.draft_erasure(tenant=tenant, scope=scope, name=options["id"])
+        choices = dict(map(read_choice, options["shared"]))
+        return services.draft_erasure(
+            tenant=tenant, scope=scope, name=options["id"], choices=choices
+        )
 
     def _finish(self, erasure: Erasure) -> None:
         """Do the work here, until it is done; a worker that was quicker is waited for."""
@@ -90,9 +105,26 @@ class Command(ServiceCommand):
                     ) from None
                 erasure.refresh_from_db()
 
+    def _say_plan(self, plan: persons.Plan) -> None:
+        one = plan.presence
+        others = ", ".join(name or "somebody without a name" for name in one.speakers) or "nobody"
+        self.stdout.write(
+            f"{one.conversation.external_id}: {persons.Choice(plan.erases).label}. Theirs "
+            f"{one.theirs}, said to them {one.replies}, others {one.others}; who else speaks: "
+            f"{others}."
+        )
+
     def _say(self, counts: dict[str, int], what: str) -> None:
         listed = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
         self.stdout.write(f"{what}: {listed or 'nothing'}.")
+
+
+def read_choice(text: str) -> tuple[uuid.UUID, str]:
+    """Return a conversation and what goes of it, or raise CommandError."""
+    name, _, choice = text.partition("=")
+    if not CANONICAL_UUID.fullmatch(name) or choice not in persons.Choice.values:
+        raise CommandError(f"--shared {text}: say CONVERSATION=words, =replies or =all.")
+    return uuid.UUID(name), choice
 
 
 def vacuum(*, rewrite: bool) -> int:

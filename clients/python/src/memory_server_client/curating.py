@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from memory_server_client import types
@@ -259,7 +259,13 @@ class Curating(Calls):
 
     @operation
     def erase(
-        self, scope: types.ErasureScopeEnum, id: Id, *, reason: str, dry_run: bool | None = None
+        self,
+        scope: types.ErasureScopeEnum,
+        id: Id,
+        *,
+        reason: str,
+        dry_run: bool | None = None,
+        shared: Mapping[str, str] | None = None,
     ) -> Flow[types.ErasureOutput]:
         """Erase something with all that was made of it, for good: there is no way back.
 
@@ -268,11 +274,12 @@ class Curating(Calls):
                 retention (what a policy no longer keeps) or tenant.
             id: whose; of a user, your own id; of an import its changeset, of a retention policy
                 its own.
-            dry_run: only count what would be erased.
+            dry_run: only count what would be erased; of a person the answer lists where.
+            shared: of a person, by the id of a conversation that others share, what goes of it:
+                words (what they said), replies (what the assistant said to them, too) or all.
         """
-        return self._post(
-            "erasures", {"scope": scope, "id": id, "reason": reason, "dry_run": dry_run}
-        )
+        body = {"scope": scope, "id": id, "reason": reason, "dry_run": dry_run, "shared": shared}
+        return self._post("erasures", body)
 
     @operation
     def get_erasure(self, erasure_id: Id) -> Flow[types.ErasureOutput]:

@@ -147,7 +147,39 @@ DirectionEnum: TypeAlias = Literal["out", "in"]
 EmotionValenceEnum: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
 
 
+class ErasedConversation(TypedDict):
+    conversation_id: str
+    user_id: str | None
+    is_theirs: bool
+    erases: ErasesEnum
+    theirs: int
+    replies: int
+    others: int
+    speakers: list[str]
+
+
+ErasesEnum: TypeAlias = Literal["words", "replies", "all"]
+
+
 ErasureOutputStateEnum: TypeAlias = Literal["preview", "running", "done"]
+
+
+class ErasureProof(TypedDict):
+    state: ErasureProofStateEnum
+    at: str
+    names: int
+    user_ids: int
+    tables: int
+    columns: int
+    rows: int
+    pages: int
+    hits: dict[str, int]
+    row_ids: dict[str, list[str]]
+    records: dict[str, int]
+    skipped: list[str]
+
+
+ErasureProofStateEnum: TypeAlias = Literal["clean", "found", "incomplete"]
 
 
 ErasureScopeEnum: TypeAlias = Literal[
@@ -816,6 +848,8 @@ class ErasureOutput(TypedDict):
     job_id: str | None
     created_at: str | None
     finished_at: str | None
+    conversations: list[ErasedConversation] | None
+    proof: ErasureProof | None
 
 
 class ErasurePage(TypedDict):
