@@ -27,6 +27,9 @@ LIST = """
 SELECT datname, pg_database_size(oid) FROM pg_database WHERE starts_with(datname, %s)
 ORDER BY datname DESC
 """
+USERS = """
+SELECT 1 FROM pg_stat_activity WHERE datname = %s AND backend_type = 'client backend' LIMIT 1
+"""
 
 
 class KeptDatabase(NamedTuple):
@@ -102,6 +105,17 @@ def is_empty(address: ServerAddress, name: str = DATABASE) -> bool:
     with connect_as_superuser(address, database=name) as connection:
         found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
         return found.fetchone() is None
+
+
+def check_unused(address: ServerAddress) -> None:
+    """Check that nobody is connected to the database in use, as it is to be replaced.
+
+    Raises:
+        EmbeddedPostgresError: somebody is.
+    """
+    with connect_as_superuser(address, database="postgres") as connection:
+        if connection.execute(USERS, [DATABASE]).fetchone():
+            raise EmbeddedPostgresError(IN_USE)
 
 
 def lock_upgrades(address: ServerAddress, number: int) -> psycopg.Connection:

@@ -94,7 +94,7 @@ def bring_up(address: embedded.ServerAddress, name: str, *, report: Report) -> s
         CommandError, EmbeddedPostgresError, UnsafeDatabase: it cannot be.
     """
     with pointing_at(name):
-        standing = _find_standing()
+        standing = _find_standing(knows_demo=False)
     if standing is Standing.EARLIER:
         carry_over(address, source=name, report=report)
         return databases.UNFINISHED
@@ -120,7 +120,7 @@ def _lead_to(name: str) -> None:
     ContentType.objects.clear_cache()  # ids of the other database
 
 
-def _find_standing() -> Standing:
+def _find_standing(*, knows_demo: bool = True) -> Standing:
     """Return what the database needs.
 
     Raises:
@@ -128,7 +128,7 @@ def _find_standing() -> Standing:
         UnsafeDatabase: it knows another key pepper.
     """
     with transaction.atomic(using="owner"):
-        installation.check_pepper(using="owner")
+        installation.check_pepper(using="owner", knows_demo=knows_demo)
     standing = find_standing(MigrationLoader(connections["owner"]))
     if standing is Standing.NEWER:
         raise CommandError(NEWER)
