@@ -86,8 +86,14 @@ def _from_lines(file: IO[bytes], watch: Watch) -> Iterator[Named]:
             row = parse_line(line)
         except Problem as problem:
             raise Problem(f"{where}: {problem.message}") from problem
-        if not isinstance(row, dict) or not isinstance(row.get("messages"), list) or "id" not in row:
-            raise Problem(f'{where}: This must be {{"id", "messages": [{{"role", "content", …}}]}}.')
+        if (
+            not isinstance(row, dict)
+            or not isinstance(row.get("messages"), list)
+            or "id" not in row
+        ):
+            raise Problem(
+                f'{where}: This must be {{"id", "messages": [{{"role", "content", …}}]}}.'
+            )
         yield str(row["id"]), tuple(_read_messages(row["messages"], where=where))
 
 

@@ -71,7 +71,11 @@ def test_elements_are_those_that_a_parser_finds_wherever_chunks_end(
 def test_a_line_that_is_too_long_is_skipped_and_the_next_is_read() -> None:
     file = io.BytesIO(b'{"a": 1}\n\n"' + b"x" * 5_000_000 + b'"\n{"b": 2}\n')
     lines = list(json_files.read_lines(file, at_most=1_000_000))
-    assert [(line.number, line.text is None) for line in lines] == [(1, False), (3, True), (4, False)]
+    assert [(line.number, line.text is None) for line in lines] == [
+        (1, False),
+        (3, True),
+        (4, False),
+    ]
     with pytest.raises(Problem, match="longer than 1,000,000"):
         json_files.parse_line(lines[1], at_most=1_000_000)
     assert json_files.parse_line(lines[2]) == {"b": 2}

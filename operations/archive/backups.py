@@ -52,7 +52,9 @@ def _find_conninfo() -> str:
     parts = connections["owner"].settings_dict
     named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host"}
     place = {libpq: parts[name] for name, libpq in (named | {"PORT": "port"}).items()}
-    return make_conninfo(**{name: value for name, value in place.items() if value}, **parts["OPTIONS"])
+    return make_conninfo(
+        **{name: value for name, value in place.items() if value}, **parts["OPTIONS"]
+    )
 
 
 def restore(path: Path, *, passphrase: str, replaces: bool, report: steps.Report) -> None:
@@ -154,4 +156,3 @@ def read_passphrase(source: str) -> str:
     if len(passphrase) < PASSPHRASE_AT_LEAST:
         raise CommandError(f"A passphrase needs {PASSPHRASE_AT_LEAST} characters or more.")
     return passphrase
-

@@ -17,7 +17,9 @@ from memoryproject.embedded.bootstrap import connect_as_superuser
 
 NOT_CARRIED = ("django_migrations", "tenancy_allowance", "tenancy_installation")
 """Tables that say what happened to one database. An allowance is whole again, as after a crash."""
-TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+TABLES = (
+    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+)
 COLUMNS = """
 SELECT attname, attnotnull AND NOT atthasdef AND attidentity = '', atthasdef AND attgenerated <> ''
 FROM pg_attribute
@@ -54,9 +56,7 @@ def carry_rows(
         new.execute("SET LOCAL session_replication_role = replica")  # no triggers, no order
         here, there = _list_tables(new), _list_tables(old)
         tables = [table for table in here if table not in NOT_CARRIED]
-        new.execute(
-            sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(map(sql.Identifier, tables)))
-        )
+        new.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(map(sql.Identifier, tables))))
         for table in sorted(set(there) - set(here)):
             if count := _count(old, table):
                 report(f"Left behind: the table {table} with {count} rows, which is used no more.")
@@ -139,4 +139,3 @@ def _alter_default(new: Connection, table: str, column: str, change: str, *value
         sql.Identifier(table), sql.Identifier(column)
     )
     new.execute(statement + sql.SQL(change).format(*literals))  # type: ignore[arg-type]
-

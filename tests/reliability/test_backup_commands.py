@@ -12,7 +12,14 @@ from memoryproject import embedded
 from memoryproject.embedded import databases
 from tests.reliability.client import Caller
 from tests.reliability.product import Product, web
-from tests.reliability.test_backup import TALK, answers, check_life, count_rows, leave_work, remember
+from tests.reliability.test_backup import (
+    TALK,
+    answers,
+    check_life,
+    count_rows,
+    leave_work,
+    remember,
+)
 
 pytestmark = pytest.mark.gate
 
