@@ -46,8 +46,9 @@ def _parse_row(line: TextLine) -> Any:
 
 def _read_row(line: TextLine) -> Row:
     """Return a row whose columns have values of their kinds, or say what is wrong with which."""
-    row = _parse_row(line)
-    table = row.get("table") if isinstance(row, dict) else None
+    parsed = _parse_row(line)
+    row: Row = parsed if isinstance(parsed, dict) else {}
+    table = row.get("table")
     if not isinstance(table, str) or table not in OF_MEMORY:
         raise Problem(f"line {line.number}.table: There is no table {table!r:.50}.")
     export, name = OF_MEMORY[table], "id"

@@ -138,4 +138,4 @@ def _alter_default(new: Connection, table: str, column: str, change: str, *value
     statement = sql.SQL("ALTER TABLE {} ALTER COLUMN {} ").format(
         sql.Identifier(table), sql.Identifier(column)
     )
-    new.execute(statement + sql.SQL(change).format(*literals))  # type: ignore[arg-type]
+    new.execute(statement + sql.SQL(change).format(*literals))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.apps import apps
 from django.conf import settings
+from django.db import connections
 from django.db.migrations.exceptions import InconsistentMigrationHistory, NodeNotFoundError
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import Field, ManyToManyField
@@ -29,8 +30,10 @@ class Standing(Enum):
     NEWER = "made by a later version"
 
 
-def find_standing(loader: MigrationLoader) -> Standing:
-    """Return how a database stands to our migrations; `loader` has read what it applied."""
+def find_standing(using: str) -> Standing:
+    """Return how the database of a connection stands to our migrations."""
+    connection = connections[using]
+    loader = MigrationLoader(connection)
     ours = {app.label for app in apps.get_app_configs() if _is_ours(Path(app.path))}
     applied = {key for key in loader.applied_migrations if key[0] in ours}
     known = {key for key in loader.disk_migrations if key[0] in ours}
@@ -39,10 +42,10 @@ def find_standing(loader: MigrationLoader) -> Standing:
     if applied - known:
         return Standing.EARLIER if known - applied else Standing.NEWER
     try:
-        loader.check_consistent_history(loader.connection)
+        loader.check_consistent_history(connection)
     except (InconsistentMigrationHistory, NodeNotFoundError):
         return Standing.EARLIER
-    if _find_expected_columns(loader) - read_columns(loader.connection.alias):
+    if _find_expected_columns(loader) - read_columns(using):
         return Standing.EARLIER
     return Standing.BEHIND if known - applied else Standing.CURRENT
 

@@ -8,12 +8,12 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
 from django.core.management.commands.migrate import Command as DjangoMigrate
 from django.db import connections, transaction
-from django.db.migrations.loader import MigrationLoader
 
 from memoryproject import embedded
 from memoryproject.database.clock import execute
 from memoryproject.embedded import databases
 from memoryproject.tenancy import installation
+from memoryproject.tenancy.postgresql.look import PEPPER
 from operations import stored_sizes
 from operations.upgrade import carrying
 from operations.upgrade.history import Standing, find_standing
@@ -45,7 +45,7 @@ def upgrade(*, report: Report, verbosity: int, keeps_copy: bool = True) -> None:
         with closing(databases.lock_upgrades(address, LOCK)):
             _upgrade_embedded(address, report, verbosity, keeps_copy)
         return
-    with closing(connections["owner"].copy()) as lock:  # type: ignore[no-untyped-call]
+    with closing(connections["owner"].copy()) as lock:
         with lock.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         if (standing := _find_standing()) is Standing.EARLIER:
@@ -129,7 +129,7 @@ def _find_standing(*, knows_demo: bool = True) -> Standing:
     """
     with transaction.atomic(using="owner"):
         installation.check_pepper(using="owner", knows_demo=knows_demo)
-    standing = find_standing(MigrationLoader(connections["owner"]))
+    standing = find_standing("owner")
     if standing is Standing.NEWER:
         raise CommandError(NEWER)
     return standing
@@ -138,7 +138,7 @@ def _find_standing(*, knows_demo: bool = True) -> Standing:
 def _migrate(verbosity: int, *, counts: bool) -> None:
     """Apply the migrations that follow, note our key pepper, and count what is stored anew."""
     _run_migrations(verbosity)
-    if installation.find_note(installation.PEPPER, using="owner") is None:
+    if installation.find_note(PEPPER, using="owner") is None:
         installation.note_pepper(using="owner")
     if counts:
         stored_sizes.repair_all(using="owner")

@@ -34,6 +34,8 @@ class Command(DjangoMigrate):
         if options["database"] != "owner" or any(options[name] for name in special):
             super().handle(*args, **options)
             return
+        if not options["skip_checks"]:
+            self.check(databases=["owner"])
         steps.upgrade(
             report=self._say,
             verbosity=options["verbosity"],
