@@ -12,6 +12,7 @@ from django.db import connections
 from memoryproject.database.clock import execute
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.tenancy import secret_form
+from memoryproject.tenancy.models import APIKey
 from memoryproject.tenancy.postgresql.look import LOST_PEPPER, PEPPER
 
 WRITE = """
@@ -63,9 +64,7 @@ def note_pepper(*, using: str) -> None:
 
 def _has_keys(using: str) -> bool:
     tables = connections[using].introspection.table_names()
-    return "tenancy_apikey" in tables and bool(
-        execute("SELECT 1 FROM public.tenancy_apikey LIMIT 1", using=using)
-    )
+    return APIKey._meta.db_table in tables and APIKey.across_tenants.using(using).exists()
 
 
 def _fits_demo() -> bool:
