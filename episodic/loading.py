@@ -4,11 +4,11 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
@@ -18,9 +18,20 @@ from episodic.api import MessageInput, make_message
 from episodic.models import Message, Role
 from episodic.services import IdempotencyKey
 from memoryproject.edge.errors import Problem
+from memoryproject.edge.json_files import (
+    Watch,
+    begins_with,
+    ignore,
+    name_fault,
+    parse_line,
+    read_elements,
+    read_lines,
+)
 from memoryproject.tenancy.models import Tenant
 
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
+MESSAGES_AT_MOST = 20_000
+"""Messages of one conversation in a file, all of which are in memory at once."""
 BATCH = 20
 """Messages a request: windows then close while the load is still going on."""
 Named = tuple[str, tuple[Message, ...]]
@@ -44,41 +55,62 @@ class LoadedConversation:
     messages: tuple[Message, ...]
 
 
-def read_conversations(path: Path) -> list[LoadedConversation]:
-    """Return the conversations of a JSONL file of ours, or of LoCoMo's JSON, else UnreadableFile.
+def read_conversations(path: Path, *, watch: Watch = ignore) -> Iterator[LoadedConversation]:
+    """Yield the conversations of a JSONL file of ours, or of LoCoMo's JSON, one after another.
 
     A line of JSONL is `{"id", "messages": [{role, content, name?, timestamp?,
-    metadata?}]}`; an id that is no UUID is turned into one, always the same.
+    metadata?}]}`; an id that is no UUID is turned into one, always the same. One conversation
+    is in memory at a time; `watch` gets the bytes that are read.
+
+    Raises:
+        UnreadableFile: it is none of both; the message names the first fault.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{path} cannot be read as UTF-8 text.") from error
-    is_locomo = text.lstrip().startswith("[")
-    rows = _from_locomo(text, path) if is_locomo else _from_lines(text, path)
-    return [LoadedConversation(name, to_uuid(name), messages) for name, messages in rows]
+        with path.open("rb") as file:
+            is_locomo = begins_with(file, b"[")
+            rows = _from_locomo(file, watch) if is_locomo else _from_lines(file, watch)
+            for name, messages in rows:
+                yield LoadedConversation(name, to_uuid(name), messages)
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
+    except UnreadableFile:
+        raise
+    except Problem as problem:
+        raise UnreadableFile(f"{path}: {problem.message}") from problem
 
 
-def _parse(text: str, *, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise UnreadableFile(f"{where} is not valid JSON.") from error
-
-
-def _from_lines(text: str, path: Path) -> Iterator[Named]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        row = _parse(line, where=where)
+def _from_lines(file: IO[bytes], watch: Watch) -> Iterator[Named]:
+    for line in read_lines(file, watch=watch):
+        where = f"line {line.number}"
         try:
-            yield str(row["id"]), tuple(_to_message(message) for message in row["messages"])
-        except (KeyError, TypeError, ValueError, ValidationError) as error:
-            raise UnreadableFile(
-                f'{where} must be {{"id", "messages": [{{"role", "content", …}}]}} with known '
-                "roles, no empty content, and times with an offset."
-            ) from error
+            row = parse_line(line)
+        except Problem as problem:
+            raise Problem(f"{where}: {problem.message}") from problem
+        if (
+            not isinstance(row, dict)
+            or not isinstance(row.get("messages"), list)
+            or "id" not in row
+        ):
+            raise Problem(
+                f'{where}: This must be {{"id", "messages": [{{"role", "content", …}}]}}.'
+            )
+        yield str(row["id"]), tuple(_read_messages(row["messages"], where=where))
+
+
+def _read_messages(rows: list[Any], *, where: str) -> Iterator[Message]:
+    """Yield the messages of a line; the first that is none is named with its field."""
+    if len(rows) > MESSAGES_AT_MOST:
+        raise Problem(f"{where}: A line holds at most {MESSAGES_AT_MOST:,} messages.")
+    for number, row in enumerate(rows):
+        place = f"{where}, messages[{number}]"
+        if not isinstance(row, dict):
+            raise Problem(f"{place}: This is no object.")
+        try:
+            yield _to_message(row)
+        except ValidationError as error:
+            raise Problem(name_fault(error.detail, place)) from error
+        except (TypeError, ValueError) as error:
+            raise Problem(f"{place}: This is no message.") from error
 
 
 def to_uuid(name: str) -> uuid.UUID:
@@ -96,12 +128,12 @@ def _to_message(row: dict[str, Any]) -> Message:
     return make_message(form.run_validation(known), now=timezone.now())
 
 
-def _from_locomo(text: str, path: Path) -> Iterator[Named]:
-    for sample in _parse(text, where=str(path)):
+def _from_locomo(file: IO[bytes], watch: Watch) -> Iterator[Named]:
+    for place, sample in read_elements(file, prefix="item", name="", watch=watch):
         try:
             yield str(sample["sample_id"]), tuple(_locomo_messages(sample["conversation"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise UnreadableFile("A JSON array must hold LoCoMo's samples.") from error
+            raise Problem(f"{place}: An element must be a sample of LoCoMo.") from error
 
 
 def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, Turns]]:
@@ -127,7 +159,7 @@ def _locomo_messages(conversation: dict[str, Any]) -> Iterator[Message]:
 
 
 def post_conversations(
-    conversations: Sequence[LoadedConversation],
+    conversations: Iterable[LoadedConversation],
     *,
     tenant: Tenant,
     report: Callable[[int], object] = lambda stored: None,

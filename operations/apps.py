@@ -8,5 +8,7 @@ class OperationsConfig(AppConfig):
     verbose_name = "Commands that use the whole product"
 
     def ready(self) -> None:
-        """Register the checks; importing them is all it takes."""
+        """Register the checks, which importing them does, and the chore."""
         import_module("operations.checks")
+        check = import_module("operations.stored_sizes").check_nightly
+        import_module("jobs.flows").chores.append(check)

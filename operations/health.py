@@ -14,7 +14,7 @@ from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.database.read_only import takes_writes
 from memoryproject.edge.errors import Unavailable
 from memoryproject.edge.schema import Error, describe
-from memoryproject.tenancy.postgresql.look import check_walls
+from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 
 
 class HealthLive(APIView):
@@ -38,6 +38,7 @@ class HealthReady(APIView):
     def get(self, request: Request) -> Response:
         try:
             check_walls(connections[DEFAULT_DB_ALIAS])
+            check_pepper(connections[DEFAULT_DB_ALIAS])
         except UnsafeDatabase as error:
             raise _unready("walls", str(error)) from None
         except (DatabaseError, InterfaceError):

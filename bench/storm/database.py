@@ -54,6 +54,8 @@ def copy_template(data_dir: Path) -> None:
     if source and not target.exists():
         home = embedded.locate(Path(source)).home
         subprocess.run(["cp", "-a", str(home), str(target)], check=True)
+        for secret in ("secret_key", "key_pepper"):  # the database knows its pepper
+            shutil.copy(Path(source) / secret, data_dir / secret)
 
 
 def start(data_dir: Path) -> None:

@@ -10,8 +10,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, islice
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -20,6 +19,7 @@ from django.db.models import Exists, F, OuterRef
 
 from console.transfer import export_tables
 from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
+from console.transfer.memory_files import Row, read_batches
 from console.transfer.peer_imports import AT_ONCE, NEW, FileImport
 from episodic import episode_index, queries
 from episodic import services as episodic
@@ -41,7 +41,6 @@ from semantic import services as semantic
 from semantic.models import Changeset, Evidence, Fact
 from semantic.queries import content_hash
 
-Row = dict[str, Any]
 KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": MemoryKind.NOTE}
 THERE, ELSEWHERE = "there already", "its conversation is there already"
 FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE}
@@ -49,20 +48,6 @@ FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE
 KNOWN_BY = {"note_versions": ("note_id", "version"), "links": ("from_id", "to_id", "link_type")}
 """By which columns a row is known that is no memory; the first is a reference."""
 EPISODES_AT_ONCE = 50
-
-
-def _read_batches(path: Path) -> Iterator[tuple[str, list[Row]]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            if json.loads(file.readline() or "null") != export_tables.HEADER:
-                raise Problem(f"The first line must be {json.dumps(export_tables.HEADER)}.")
-            for table, rows in groupby(map(json.loads, file), key=lambda row: row["table"]):
-                if table not in OF_MEMORY:
-                    raise Problem(f"There is no table {table!r:.50}.")
-                while batch := list(islice(rows, AT_ONCE)):
-                    yield table, batch
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise Problem("The file is not JSON lines as `export_memory all` writes them.") from error
 
 
 def _are_free(tenant: Tenant, rows: Sequence[Row]) -> bool:
@@ -89,9 +74,9 @@ class MemoryImport(FileImport):
     def run(self) -> None:
         if self.act is not None:
             self.keeps_ids = all(
-                _are_free(self.tenant, rows) for _, rows in _read_batches(self.path)
+                _are_free(self.tenant, rows) for _, rows in read_batches(self.path, at_once=AT_ONCE)
             )
-        for table, rows in _read_batches(self.path):
+        for table, rows in read_batches(self.path, at_once=AT_ONCE, watch=self.watch):
             try:
                 with transaction.atomic():
                     changeset = self._restore(table, rows)

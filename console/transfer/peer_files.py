@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
-from console.transfer.row_files import WHOLE, read_elements
+from console.transfer.row_files import WHOLE
 from episodic.loading import to_uuid
 from episodic.models import Role
-from memoryproject.edge.errors import Problem
 from semantic.curation import SENTENCE_AT_MOST
 
 MILLISECONDS_FROM = 100_000_000_000
@@ -38,7 +36,8 @@ class Record:
 
     `conversation` is the source's name of where it belongs; empty: nowhere. `at` and `until` say
     when it was so. `identity` tells it from all others of the source where `source_id` does not.
-    `lost` names what the file says of it and we have no place for. `id` is ours for it.
+    `lost` names what the file says of it and we have no place for. `id` is ours for it,
+    `place` the element of the file that it stands in.
     """
 
     kind: Kind
@@ -56,6 +55,7 @@ class Record:
     identity: str = ""
     lost: tuple[str, ...] = ()
     id: uuid.UUID = field(init=False)
+    place: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         if self.kind is Kind.FACT and len(self.text) > SENTENCE_AT_MOST:
@@ -220,25 +220,6 @@ SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "claude": (read_claude, ("conversations", "projects", "memories")),
 }
 """By the name of a source its reader, and the keys whose arrays hold what it reads."""
-
-
-def read_records(path: Path, *, source: str) -> Iterator[Record]:
-    """Yield what a file holds, in order, an element of it in memory at a time.
-
-    Raises:
-        OSError: the file cannot be read.
-        Problem: it is not JSON, or nothing in it is as the source writes it.
-    """
-    reader, keys = SOURCES[source]
-    namespace = to_uuid(f"records of {source}")
-    try:
-        for row in read_elements(path, keys=keys):
-            for record in reader(row):
-                name = f"{record.conversation} {record.identity or record.source_id}"
-                record.id = uuid.uuid5(namespace, name)
-                yield record
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise Problem(f"The file is not an export of {source}.") from error
 
 
 def _make(kind: Kind, row: Row, columns: str, **own: Any) -> Record:

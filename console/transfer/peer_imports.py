@@ -12,17 +12,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
 
-from console.transfer.peer_files import Kind, Record, read_records
+from console.transfer.peer_files import SOURCES, Kind, Record
+from console.transfer.row_files import read_elements
 from episodic import services as episodic
 from episodic.loading import to_uuid
 from episodic.models import Conversation, Message
 from episodic.queries import database_now
+from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import count_bytes
 from memoryproject.edge.http import UNSTORABLE
+from memoryproject.edge.json_files import Watch, ignore
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.quotas import check_quota
 from notes import services as notes
@@ -39,8 +43,9 @@ from semantic.queries import content_hash
 
 AT_ONCE = 200
 """Records a transaction."""
-CONVERSATIONS_SHOWN = 20
+CONVERSATIONS_SHOWN = FAULTS_SHOWN = 20
 NEW = "new"
+ODD = "not as the source writes it"
 FATES = {Fate.NEW: NEW, Fate.HELD: "active already", Fate.WRONG: "declared wrong"}
 Named = Iterator[tuple[uuid.UUID, uuid.UUID]]
 """Ids of rows, each with that of the record it came from."""
@@ -52,7 +57,8 @@ class FileImport:
 
     With no act it only says what an import would do. `report` gets numbers of records. `counts`
     by kind and fate; `lost` counts the fields that we have no place for; `homes` are the first
-    conversations, by the source's name of them.
+    conversations, by the source's name of them. `faults` name the first elements of the file
+    that were left out, and say why. `watch` gets the bytes that are read.
     """
 
     tenant: Tenant
@@ -63,6 +69,8 @@ class FileImport:
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     homes: dict[str, uuid.UUID] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    watch: Watch = ignore
     changeset: Changeset | None = None
 
     def run(self) -> None:
@@ -77,14 +85,51 @@ class FileImport:
         raise NotImplementedError
 
 
+class OddElement(NamedTuple):
+    """An element of a file that is not as its source writes it, by its place."""
+
+    place: str
+
+
+def read_records(
+    path: Path, *, source: str, watch: Watch = ignore
+) -> Iterator[Record | OddElement]:
+    """Yield what a file holds, in order, an element of it in memory at a time.
+
+    Raises:
+        OSError: the file cannot be read.
+        Problem: it is not JSON, or nothing in it is as the source writes it.
+    """
+    reader, keys = SOURCES[source]
+    namespace = to_uuid(f"records of {source}")
+    first_odd = ""
+    is_read = False
+    for place, row in read_elements(path, keys=keys, watch=watch):
+        try:
+            records = list(reader(row))
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            first_odd = first_odd or place
+            yield OddElement(place)
+            continue
+        is_read = True
+        for record in records:
+            name = f"{record.conversation} {record.identity or record.source_id}"
+            record.id, record.place = uuid.uuid5(namespace, name), place
+            yield record
+    if first_odd and not is_read:
+        raise Problem(f"The file is not an export of {source}: see {first_odd}.")
+
+
 @dataclass(slots=True)
 class PeerImport(FileImport):
     """Writes nothing of a record that the source has brought before; a run is one changeset."""
 
-    seen: set[object] = field(default_factory=set)
+    seen: set[int] = field(default_factory=set)
+    """Hashes of what stands in the file so far: of a million records, not the records' ids."""
 
     def run(self) -> None:
-        records = read_records(self.path, source=self.source)
+        read = read_records(self.path, source=self.source, watch=self.watch)
+        records = self._leave_out_odd(read)
         while batch := list(islice(records, AT_ONCE)):
             new = list(self._choose_new(batch))
             if self.act is not None and new:
@@ -96,6 +141,18 @@ class PeerImport(FileImport):
                 self.changeset = changeset
             self.report(len(batch))
 
+    def _leave_out_odd(self, read: Iterator[Record | OddElement]) -> Iterator[Record]:
+        for record in read:
+            if isinstance(record, OddElement):
+                self.counts["element", ODD] += 1
+                self._note_fault(record.place, f"This is not as {self.source} writes it.")
+            else:
+                yield record
+
+    def _note_fault(self, place: str, fault: str) -> None:
+        if len(self.faults) < FAULTS_SHOWN:
+            self.faults.append(f"{place}: {fault}")
+
     def _choose_new(self, batch: Sequence[Record]) -> Iterator[Record]:
         """Yield what is new of a batch, in order; count what becomes of every record."""
         known = fact_imports.find_rows(
@@ -106,8 +163,12 @@ class PeerImport(FileImport):
         fates = {fact.id: FATES[fate] for fact, fate in zip(facts, survey.fates, strict=True)}
         for record in batch:
             is_fact = record.kind is Kind.FACT
-            same = {record.id, (record.home, content_hash(record.text)) if is_fact else record.id}
-            fate = _find_fault(record) or fates.get(record.id, NEW)
+            same = {hash(record.id)}
+            if is_fact:
+                same.add(hash((record.home, content_hash(record.text))))
+            if fault := _find_fault(record):
+                self._note_fault(record.place, fault)
+            fate = fault or fates.get(record.id, NEW)
             if record.id in known:
                 fate = "imported before"
             elif not self.seen.isdisjoint(same):

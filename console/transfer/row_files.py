@@ -10,17 +10,19 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from uuid import UUID
 
-import ijson
-
+from memoryproject.edge import json_files
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import say_moment
+from memoryproject.edge.json_files import Element, TextLine, Watch
 
 FORMATS = ("csv", "jsonl")
 FORMULA = re.compile(
@@ -96,56 +98,34 @@ def read_rows(file: IO[bytes]) -> Iterator[Line]:
     Raises:
         Problem: it cannot be read (any further).
     """
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-    try:
-        first = _find_first(text)
-        if first.startswith("["):
-            raise Problem("This is one JSON array. Write one object a line instead.")
-        yield from _read_jsonl(text) if first.startswith("{") else _read_csv(text, header=first)
-    except UnicodeDecodeError as error:
-        raise Problem("The file is not text in UTF-8. Save it as UTF-8 and try again.") from error
-    finally:
-        text.detach()
+    lines = json_files.read_lines(file, at_most=LINE_AT_MOST)
+    first = next(lines, None)
+    if first is None:
+        raise Problem("The file is empty.")
+    start = (first.text or "").lstrip()
+    if start.startswith("["):
+        raise Problem("This is one JSON array. Write one object a line instead.")
+    both = chain([first], lines)
+    # A line that is too long tells no format: JSON's next row says at least that.
+    yield from _read_jsonl(both) if start.startswith("{") else _read_csv(both, header=start)
 
 
-def _find_first(text: io.TextIOWrapper) -> str:
-    """Return the first line that is not empty; the file starts over."""
-    for line in iter(lambda: text.readline(LINE_AT_MOST), ""):
-        if line.strip():
-            text.seek(0)
-            return line.lstrip()
-    raise Problem("The file is empty.")
-
-
-def _read_jsonl(text: io.TextIOWrapper) -> Iterator[Line]:
-    for number, line in enumerate(_cut_lines(text), start=1):
-        if not line.strip():
-            continue
+def _read_jsonl(lines: Iterable[TextLine]) -> Iterator[Line]:
+    for line in lines:
         try:
-            row = json.loads(line, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):
-            yield Line(number, None, "This is not valid JSON.")
+            row = json_files.parse_line(line, at_most=LINE_AT_MOST)
+        except Problem as problem:
+            yield Line(line.number, None, problem.message)
             continue
         if isinstance(row, dict):
-            yield Line(number, row)
+            yield Line(line.number, row)
         else:
-            yield Line(number, None, "This must be an object: {…}.")
+            yield Line(line.number, None, "This must be an object: {…}.")
 
 
-def _cut_lines(text: io.TextIOWrapper) -> Iterator[str]:
-    for line in iter(lambda: text.readline(LINE_AT_MOST), ""):
-        if len(line) == LINE_AT_MOST:
-            raise Problem(f"A line is longer than {LINE_AT_MOST:,} characters.")
-        yield line
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _read_csv(text: io.TextIOWrapper, *, header: str) -> Iterator[Line]:
+def _read_csv(lines: Iterable[TextLine], *, header: str) -> Iterator[Line]:
     separator = max(SEPARATORS, key=header.count)
-    reader = csv.reader(_cut_lines(text), delimiter=separator, strict=True)
+    reader = csv.reader(map(_get_text, lines), delimiter=separator, strict=True)
     names: list[str] = []
     try:
         for cells in reader:
@@ -165,6 +145,12 @@ def _read_csv(text: io.TextIOWrapper, *, header: str) -> Iterator[Line]:
         ) from error
 
 
+def _get_text(line: TextLine) -> str:
+    if line.text is None:
+        raise Problem(f"Line {line.number} is longer than {LINE_AT_MOST:,} characters.")
+    return line.text
+
+
 def _check_header(cells: Sequence[str]) -> list[str]:
     names = [cell.strip().lower() for cell in cells]
     twice = {name for name in names if name and names.count(name) > 1}
@@ -173,7 +159,9 @@ def _check_header(cells: Sequence[str]) -> list[str]:
     return names
 
 
-def read_elements(path: Path, *, keys: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def read_elements(
+    path: Path, *, keys: Sequence[str], watch: Watch = json_files.ignore
+) -> Iterator[Element]:
     """Yield the objects of a JSON file, a file of JSON lines (`.jsonl`) or a ZIP archive, in order.
 
     They are those of the arrays under the keys, or of the one array that the file is. One is in
@@ -181,22 +169,25 @@ def read_elements(path: Path, *, keys: Sequence[str]) -> Iterator[Mapping[str, A
 
     Raises:
         OSError: the file cannot be read.
-        Problem: it is not JSON, or an element is no object.
+        Problem: it is not JSON, or an element is no object; the message names it.
     """
     try:
-        for file in _open_files(path):
-            for row in _parse_elements(file, keys, has_lines=path.suffix == ".jsonl"):
+        for member, file in _open_files(path):
+            parse = _parse_lines if path.suffix == ".jsonl" else _parse_elements
+            for place, row in parse(file, keys, watch):
+                place = f"{member}: {place}" if member else place
                 if not isinstance(row, dict):
-                    raise Problem("An element of the file is no object.")
-                yield row
-    except (ValueError, RecursionError, ijson.JSONError, zipfile.BadZipFile) as error:
-        raise Problem("The file is not valid JSON, or no archive.") from error
+                    raise Problem(f"{place}: This is no object.")
+                yield Element(place, row)
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise Problem("The file is no archive, a damaged one, or encrypted.") from error
 
 
-def _open_files(path: Path) -> Iterator[IO[bytes]]:
+def _open_files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield the members of an archive that hold memories, with their names, or the file."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
-            yield file
+            yield "", file
         return
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if MEMBERS.search(name)]
@@ -204,20 +195,27 @@ def _open_files(path: Path) -> Iterator[IO[bytes]]:
             raise Problem("The archive has no conversations.json.")
         for name in names:
             with closing(archive.open(name)) as member:
-                yield member
+                yield name[-100:], member
 
 
-def _parse_elements(file: IO[bytes], keys: Sequence[str], *, has_lines: bool) -> Iterator[Any]:
-    if has_lines:
-        yield from (json.loads(line) for line in file if line.strip())
+def _parse_lines(file: IO[bytes], keys: Sequence[str], watch: Watch) -> Iterator[Element]:
+    for line in json_files.read_lines(file, watch=watch):
+        try:
+            yield Element(f"line {line.number}", json_files.parse_line(line))
+        except Problem as problem:
+            raise Problem(f"line {line.number}: {problem.message}") from problem
+
+
+def _parse_elements(file: IO[bytes], keys: Sequence[str], watch: Watch) -> Iterator[Element]:
+    if json_files.begins_with(file, b"["):
+        yield from json_files.read_elements(file, prefix="item", name="", watch=watch)
         return
-    start = file.read(1_000).lstrip()
-    prefixes = [key and f"{key}.item" for key in keys]
     has_rows = False
-    for prefix in ["item"] if start.startswith(b"[") else prefixes:
-        if prefix == WHOLE and has_rows:
+    for key in keys:
+        if key == WHOLE and has_rows:
             return
         file.seek(0)
-        for row in ijson.items(file, prefix, use_float=True):
+        prefix, name = (f"{key}.item", key) if key else ("", "the file")
+        for element in json_files.read_elements(file, prefix=prefix, name=name, watch=watch):
             has_rows = True
-            yield row
+            yield element

@@ -62,12 +62,16 @@ def disown_dead_pid(paths: ServerPaths) -> None:
     container that is common: nobody buries the zombie of a killed server, and
     after a restart of the container another program may have its number. We
     change the number and keep the file, because with its other lines PostgreSQL
-    checks that no orphan of the old server still uses the shared memory.
+    checks that no orphan of the old server still uses the shared memory. A file
+    without a number, as a power cut leaves it, tells nothing, and goes: PostgreSQL
+    would refuse to start for as long as it is there.
     """
     for file in (paths.pid_file, paths.socket_lock):
-        with suppress(FileNotFoundError), file.open("r+") as opened:
+        with suppress(FileNotFoundError), file.open("r+", errors="replace") as opened:
             first, separator, rest = opened.read().partition("\n")
-            if first.strip().isdigit() and not is_postgres(int(first)):
+            if not (first.isascii() and first.strip().isdigit()):
+                file.unlink()
+            elif not is_postgres(int(first)):
                 opened.seek(0)
                 opened.write(f"{NO_SUCH_PID}{separator}{rest}")
                 opened.truncate()

@@ -27,11 +27,15 @@ class Storage(NamedTuple):
 
 
 def measure_storage(tenant: Tenant) -> Storage:
-    """Return what a tenant stores by what has been committed, and what it may store."""
+    """Return what a tenant stores by what has been committed, and what it may store.
+
+    Never below zero: counts that are wrong are repaired by night, and shown to nobody.
+    """
     parts = StoredSize.objects.of(tenant)
     stored = parts.aggregate(bytes=Sum("byte_count", default=0), rows=Sum("row_count", default=0))
+    at_least_0 = {name: max(count, 0) for name, count in stored.items()}
     bytes_limit, rows_limit = limits_of(tenant)
-    return Storage(**stored, bytes_limit=bytes_limit, rows_limit=rows_limit)
+    return Storage(**at_least_0, bytes_limit=bytes_limit, rows_limit=rows_limit)
 
 
 def limits_of(tenant: Tenant) -> tuple[int | None, int | None]:

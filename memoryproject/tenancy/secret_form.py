@@ -25,6 +25,12 @@ def hash_secret(secret: str) -> str:
     return hmac.new(pepper, secret.encode(), hashlib.sha256).hexdigest()
 
 
+def fingerprint_pepper() -> str:
+    """Return what the database keeps to know the key pepper again; it says nothing about it."""
+    pepper = settings.KEY_PEPPER.encode()
+    return hmac.digest(pepper, b"fingerprint of the key pepper", "sha256").hex()
+
+
 def may_exist(secret: str) -> bool:
     """Return whether this server may have made a secret; asks nobody.
 

@@ -78,6 +78,17 @@ def test_a_pid_file_that_names_another_program_does_not_prevent_a_start(
     assert fetch_value(start(made_data_dir), "SELECT 1") == 1
 
 
+@pytest.mark.parametrize("left", ["", "\n", "half a nu"])
+def test_a_pid_file_without_a_pid_does_not_prevent_a_start(made_data_dir: Path, left: str) -> None:
+    """As a power cut leaves it, since PostgreSQL does not wait for the disk with it."""
+    start(made_data_dir)
+    embedded.stop(made_data_dir, mode="immediate")
+    paths = embedded.locate(made_data_dir)
+    for file in (paths.pid_file, paths.socket_lock):
+        file.write_text(left)
+    assert fetch_value(start(made_data_dir), "SELECT 1") == 1
+
+
 def test_a_creation_that_was_cut_short_is_begun_again(data_dir: Path) -> None:
     unfinished = embedded.locate(data_dir).home / "data.unfinished"
     unfinished.mkdir(parents=True)

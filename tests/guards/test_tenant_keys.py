@@ -23,6 +23,7 @@ TABLES = sorted(model._meta.db_table for model in TENANT_MODELS)
 WITHOUT_TENANT = {
     "tenancy_tenant": "the tenants themselves: a copy on each node",
     "tenancy_allowance": "of keys and tenants alike, read before a tenant is known; on one node",
+    "tenancy_installation": "what an installation has noted about itself",
     "console_savedfilter": "a person's",
     "events_mailchoice": "a person's",
     "jobs_workerrestart": "of the processes that work for all tenants",

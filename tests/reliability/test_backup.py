@@ -1,37 +1,23 @@
-"""A backup holds everything, also what is still to be done: docs/operating.md says how."""
+"""A backup holds everything, also what is still to be done, and restores it in another folder."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from memoryproject import embedded
+from memoryproject.embedded import databases
 from tests.reliability.client import Caller
 from tests.reliability.product import Product, web
 from tests.talk import MORNING, MOVING, messages, whole_talk
 
 pytestmark = pytest.mark.gate
 
-SECRETS = ("secret_key", "key_pepper")
+PASSPHRASE = "a passphrase of several words"
 TALK = {"conversation_id": str(uuid.UUID(int=7))}
-
-
-def run_embedded(*arguments: str | Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "memoryproject.embedded", *map(str, arguments)],
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def count_rows(product: Product) -> dict[str, int]:
@@ -68,32 +54,6 @@ def answers(caller: Caller) -> list[Any]:
     return served
 
 
-def test_a_backup_brings_everything_back_and_the_work_goes_on(
-    product: Product, folder: Path
-) -> None:
-    with web(product.around()) as port:
-        caller = product.caller(port)
-        remember(caller)
-        product.manage("drain_jobs")
-        leave_work(caller)
-        before = answers(caller)
-        run_embedded("pg_dump", product.data_dir, "-Fc", "-f", folder / "memory.dump")
-        kept = count_rows(product)
-    product.stop()
-    copy = Product(folder / "elsewhere", key=product.key)
-    embedded.make_data_dir(copy.data_dir)
-    for secret in SECRETS:
-        shutil.copy(product.data_dir / secret, copy.data_dir / secret)
-    try:
-        run_embedded("pg_restore", copy.data_dir, "--exit-on-error", folder / "memory.dump")
-        assert count_rows(copy) == kept
-        assert kept["jobs_job"] > 2 and kept["django_q_ormq"] > 0
-        copy.manage("migrate", "--check")
-        check_life(copy, before)
-    finally:
-        copy.stop()
-
-
 def check_life(copy: Product, before: list[Any]) -> None:
     """Check that the old key opens it, that it answers as before, and that work gets done."""
     with web(copy.around()) as port:
@@ -108,7 +68,78 @@ def check_life(copy: Product, before: list[Any]) -> None:
         assert caller.post("add_message", {**TALK, "message": whole_talk()[0]}).json()["seq"] == 25
 
 
-def test_operating_names_the_commands_that_this_test_runs() -> None:
-    page = (settings.BASE_DIR / "docs" / "operating.md").read_text()
-    for said in ("embedded pg_dump var -Fc", "embedded pg_restore", *SECRETS):
-        assert said in page
+def fails(product: Product, *arguments: str) -> str:
+    """Return what a command says that must fail; a traceback is no answer."""
+    with pytest.raises(AssertionError) as caught:
+        product.manage(*arguments)
+    said = str(caught.value)
+    assert "Traceback" not in said
+    return said
+
+
+def test_a_sealed_backup_is_restored_into_another_folder(product: Product, folder: Path) -> None:
+    path, phrase = folder / "memory.backup", folder / "phrase"
+    phrase.write_text(f"{PASSPHRASE}\n")
+    with web(product.around()) as port:
+        caller = product.caller(port)
+        remember(caller)
+        product.manage("drain_jobs")
+        leave_work(caller)
+        before = answers(caller)
+        product.manage("backup", str(path), "--passphrase-file", str(phrase))
+        kept = count_rows(product)
+    assert path.stat().st_mode & 0o777 == 0o600
+    pepper = (product.data_dir / "key_pepper").read_bytes()
+    assert pepper not in path.read_bytes()
+    copy = Product(folder / "elsewhere", key=product.key)
+    try:
+        assert "give --passphrase-file" in fails(copy, "restore", str(path))
+        phrase.write_text("another passphrase entirely\n")
+        sealed = ("restore", str(path), "--passphrase-file", str(phrase))
+        assert "passphrase is not the one" in fails(copy, *sealed)
+        phrase.write_text(f"{PASSPHRASE}\n")
+        copy.manage(*sealed)
+        assert (copy.data_dir / "key_pepper").read_bytes() == pepper
+        assert (copy.data_dir / "key_pepper").stat().st_mode & 0o777 == 0o600
+        assert count_rows(copy) == kept
+        check_life(copy, before)
+        check_replacing(copy, sealed, kept)
+    finally:
+        copy.stop()
+
+
+def check_replacing(copy: Product, sealed: tuple[str, ...], kept: dict[str, int]) -> None:
+    """Check that a database that is there is not replaced unasked, and kept when it is."""
+    messages = copy.query("SELECT count(*) FROM episodic_message")
+    assert "--replace" in fails(copy, *sealed)
+    copy.manage(*sealed, "--replace")
+    assert count_rows(copy) == kept
+    (before,) = databases.list_kept(embedded.locate(copy.data_dir).address)
+    copy.manage("kept_databases", "--use", before.name)
+    assert copy.query("SELECT count(*) FROM episodic_message") == messages
+    copy.manage("kept_databases", "--delete")
+    assert databases.list_kept(embedded.locate(copy.data_dir).address) == []
+
+
+def test_a_lost_key_pepper_is_told_and_can_be_put_back(product: Product) -> None:
+    file = product.data_dir / "key_pepper"
+    pepper = file.read_text(encoding="utf-8")
+    product.manage("migrate", "-v0")
+    file.unlink()
+    for command in (["migrate"], ["drain_jobs"], ["list_keys"]):
+        assert "not the secret under which the keys" in fails(product, *command)
+    with web(product.around()) as port:
+        answer = ask(product.caller(port))
+        assert answer.status == 503 and "accept_pepper" in answer.json()["message"]
+    assert file.read_text(encoding="utf-8") != pepper
+    file.write_text(pepper, encoding="utf-8")
+    with web(product.around()) as port:
+        assert ask(product.caller(port)).status == 200
+    file.unlink()
+    product.manage("accept_pepper")
+    with web(product.around()) as port:
+        assert ask(product.caller(port)).status == 401
+
+
+def ask(caller: Caller) -> Any:
+    return caller.get("whoami")

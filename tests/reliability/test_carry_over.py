@@ -1,28 +1,29 @@
-"""A database of before keys began with the tenant is carried over: docs/operating.md says how."""
+"""A data folder of an earlier version is carried over by `migrate` itself, and kept as it was."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
-from tests.reliability.product import Product, web
-from tests.reliability.test_backup import count_rows, run_embedded
+from memoryproject import embedded
+from memoryproject.embedded import databases
+from memoryproject.embedded.bootstrap import superuser_conninfo
+from operations.archive import dumps, files
+from tests.reliability.product import MANAGE, PATIENCE_S, Product, web
+from tests.reliability.test_backup import count_rows
 from tests.template import copy_template
 
 FOLDER = Path(__file__).parent / "last_landing"
-DUMP = FOLDER / "memory.data"
-"""Made by that version with the first of the commands below: rows in each table of ours."""
+DUMP = FOLDER / "memory.dump.gz"
+"""Made by a version whose migrations have been written anew since: rows in each table of ours."""
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
-COMMANDS = (
-    "embedded pg_dump var -Fc --data-only --exclude-table=django_migrations -f memory.data",
-    'embedded psql new -c "TRUNCATE django_content_type, auth_group CASCADE"',
-    "embedded pg_restore new --data-only --disable-triggers --single-transaction memory.data",
-    "embedded psql new -c \"DELETE FROM django_migrations WHERE name = '0002_roles'\"",
-)
 
 WHO_READS_THE_LOG = """
     SELECT auth_group.name FROM auth_group
@@ -30,39 +31,96 @@ WHO_READS_THE_LOG = """
     JOIN auth_permission AS permission ON permission.id = may.permission_id
     WHERE permission.codename = 'view_pageread'
 """
-"""Newer than the dump: the last command brings it."""
+"""Newer than the dump: the roles get it, too."""
+STORED = """
+    SELECT (SELECT count(*) FROM episodic_message) + (SELECT count(*) FROM notes_note)
+        + (SELECT count(*) FROM notes_noteversion)
+"""
+
+
+@contextmanager
+def earlier_version(folder: Path) -> Iterator[Product]:
+    """Yield a data folder as that version left it; its database runs."""
+    product = Product(folder, key=EXPECTED["secret"])
+    copy_template(folder)
+    (folder / "key_pepper").write_text(EXPECTED["pepper"])
+    address = product.start()
+    try:
+        databases.create(address, embedded.DATABASE)
+        conninfo = superuser_conninfo(address, database=embedded.DATABASE)
+        dumps.restore(conninfo, [gzip.decompress(DUMP.read_bytes())])
+        with product.connect() as connection:  # as after an erasure that counted what it had not
+            connection.execute("DELETE FROM tenancy_storedsize")
+            connection.execute(
+                "INSERT INTO tenancy_storedsize (id, tenant_id, row_count, byte_count)"
+                " SELECT gen_random_uuid(), id, -9, -636 FROM tenancy_tenant"
+            )
+        yield product
+    finally:
+        product.stop()
 
 
 @pytest.mark.gate
-def test_a_database_of_the_last_landing_is_carried_over(folder: Path) -> None:
-    new = Product(folder / "new", key=EXPECTED["secret"])
-    copy_template(new.data_dir)
-    (new.data_dir / "key_pepper").write_text(EXPECTED["pepper"])
-    try:
-        for command in COMMANDS[1:]:
-            run_embedded(*arguments_of(command, new.data_dir))
-        new.manage("migrate", "-v0")
-        counts = count_rows(new)
+def test_two_starts_at_once_carry_an_earlier_version_over(folder: Path) -> None:
+    with earlier_version(folder / "old") as product:
+        starts = [
+            subprocess.Popen([*MANAGE, "migrate", "-v0"], env=product.around()) for _ in range(2)
+        ]
+        assert [start.wait(timeout=PATIENCE_S * 4) for start in starts] == [0, 0]
+        counts = count_rows(product)
         ours = {table: rows for table, rows in EXPECTED["rows"].items() if is_ours(table)}
         assert {table: counts[table] for table in ours} == ours
         assert all(ours.values())
-        assert new.query(WHO_READS_THE_LOG) == [("auditor",)]
+        assert product.query(WHO_READS_THE_LOG) == [("auditor",)]
+        check_stored(product)
+        (kept,) = databases.list_kept(embedded.locate(product.data_dir).address)
+        check_answers(product)
+        product.manage("kept_databases", "--use", kept.name)
+        assert product.query("SELECT count(*) FROM episodic_message") == [
+            (EXPECTED["rows"]["episodic_message"],)
+        ]
+        assert product.query("SELECT DISTINCT byte_count FROM tenancy_storedsize") == [(-636,)]
+
+
+@pytest.mark.gate
+def test_a_backup_of_an_earlier_version_is_restored(folder: Path) -> None:
+    path = folder / "old.backup"
+    secrets = {"secret_key": "0123456789abcdef" * 4, "key_pepper": EXPECTED["pepper"]}
+    dump = [gzip.decompress(DUMP.read_bytes())]
+    files.write_backup(path, dump=dump, secrets=secrets, passphrase="", notes={"embedded": True})
+    new = Product(folder / "new", key=EXPECTED["secret"])
+    try:
+        new.manage("restore", str(path))
+        check_stored(new)
         check_answers(new)
+        assert databases.list_kept(embedded.locate(new.data_dir).address) == []
     finally:
         new.stop()
 
 
-def arguments_of(command: str, data_dir: Path) -> list[str | Path]:
-    """Return what a command of the page passes to the tool, for a folder of this test."""
-    words: list[str | Path] = [*command.split('"')[0].split()[1:], *command.split('"')[1:2]]
-    places = {"new": data_dir, "memory.data": DUMP}
-    return [places.get(str(word), word) for word in words]
-
-
 def is_ours(table: str) -> bool:
-    """Return whether rows of a table are of tenants; what is left of an allowance is not kept."""
+    """Return whether rows of a table are of tenants, and carried over as they are."""
     theirs = ("account", "auth", "axes", "django", "mfa", "socialaccount", "usersessions")
-    return not table.startswith(theirs) and table != "tenancy_allowance"
+    counted_anew = ("tenancy_allowance", "tenancy_storedsize")
+    return not table.startswith(theirs) and table not in counted_anew
+
+
+def check_stored(product: Product) -> None:
+    """Check that what is stored was counted anew, and that a quota holds."""
+    assert product.query("SELECT sum(row_count) FROM tenancy_storedsize") == product.query(STORED)
+    with web(product.around()) as port:
+        caller = product.caller(port)
+        stored = caller.get("usage").json()["stored"]
+        assert stored["rows"] > 0 and stored["bytes"] > 0
+        (tenant,) = product.query(
+            "SELECT name FROM tenancy_tenant WHERE id = (SELECT tenant_id FROM episodic_message"
+            " LIMIT 1)"
+        )[0]
+        product.manage("set_quota", tenant, "--rows", str(stored["rows"]))
+        talk = {"conversation_id": EXPECTED["asked"]["conversation_id"]}
+        message = {"role": "user", "content": "One more."}
+        assert caller.post("add_message", {**talk, "message": message}).status == 413
+        product.manage("set_quota", tenant, "--rows", "default")
 
 
 def check_answers(new: Product) -> None:
@@ -81,9 +139,3 @@ def check_answers(new: Product) -> None:
         assert caller.get(f"conversations/{talk['conversation_id']}").json()["pending"] == 0
     sizes = new.query("SELECT sum(units) FROM indexing_shelfsize")
     assert sizes == new.query("SELECT count(*) FROM indexing_searchunit WHERE invalid_at IS NULL")
-
-
-def test_operating_names_the_commands_that_this_test_runs() -> None:
-    page = (settings.BASE_DIR / "docs" / "operating.md").read_text(encoding="utf-8")
-    for command in COMMANDS:
-        assert command in " ".join(page.split())

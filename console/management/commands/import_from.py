@@ -16,6 +16,7 @@ from console.transfer.export_tables import MEMORY
 from console.transfer.memory_imports import MemoryImport
 from console.transfer.peer_files import SOURCES
 from console.transfer.peer_imports import FileImport, PeerImport
+from memoryproject.edge.json_files import ignore
 from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 from semantic.curation import Act
@@ -37,8 +38,9 @@ class Command(ServiceCommand):
         tenant = get_or_create_tenant(name=options["tenant"])
         make = partial(MemoryImport if source == MEMORY else PeerImport, tenant, path, source)
         try:
-            with tqdm(unit=" records", desc="reading") as bar:
-                preview = make(None, bar.update)
+            # By bytes: an element may take long, and what is none of the source's is read past.
+            with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
+                preview = make(None, ignore, watch=bar.update)
                 preview.run()
             self._print(preview)
             if not reason:
@@ -67,5 +69,7 @@ class Command(ServiceCommand):
             self.stdout.write(f"{kind:<14}{fate:<36}{number:>10,}")
         for name, number in preview.lost.most_common():
             self.stdout.write(f"{'left out':<14}{name:<36}{number:>10,}")
+        for fault in preview.faults:
+            self.stdout.write(f"left out: {fault}")
         for name, external_id in preview.homes.items():
             self.stdout.write(f"conversation {external_id}  {name}")

@@ -24,18 +24,17 @@ class Command(ServiceCommand):
         parser.add_argument("--tenant", required=True, help="whose they are; made if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        conversations = read_conversations(options["path"])
-        total = sum(len(conversation.messages) for conversation in conversations)
+        path = options["path"]
+        # Once to check all of it and count, once to post: no more than one is in memory.
+        with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
+            total = sum(len(one.messages) for one in read_conversations(path, watch=bar.update))
         with tqdm(total=total, unit=" messages", desc="loading") as bar:
             try:
-                post_conversations(
-                    conversations,
-                    tenant=get_or_create_tenant(name=options["tenant"]),
-                    report=bar.update,
-                )
+                tenant = get_or_create_tenant(name=options["tenant"])
+                post_conversations(read_conversations(path), tenant=tenant, report=bar.update)
             except Conflict as error:
                 raise CommandError(
                     "This tenant holds another version of the file; choose another tenant."
                 ) from error
-        for conversation in conversations:
+        for conversation in read_conversations(path):
             self.stdout.write(f"{conversation.external_id}  {conversation.name}")

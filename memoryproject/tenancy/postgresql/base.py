@@ -22,7 +22,7 @@ from psycopg.pq import TransactionStatus
 from memoryproject.database.read_only import call_it_away
 from memoryproject.edge import deadlines
 from memoryproject.tenancy import walls
-from memoryproject.tenancy.postgresql.look import check_walls
+from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 from memoryproject.tenancy.postgresql.schema import SchemaEditor
 
 LATE_S, REPLICA_LATE_S = 2.0, 0.5
@@ -174,7 +174,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Look at the connection before anything is served from it.
 
         Raises:
-            UnsafeDatabase: it would not keep tenants apart.
+            UnsafeDatabase: it would not keep tenants apart, or knows another key pepper.
         """
         super().init_connection_state()
         self._alive_at = time.monotonic()
@@ -186,6 +186,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return
         try:
             check_walls(self)
+            check_pepper(self)
         except BaseException:
             self.connection.close()
             self.connection = None  # the next one is looked at, too

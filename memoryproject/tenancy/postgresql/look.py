@@ -1,13 +1,23 @@
-"""Looks whether the database would keep tenants apart for who serves."""
+"""Looks whether the database would keep tenants apart for who serves, and is the server's own."""
 
 from pathlib import Path
 
 from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg.errors import InsufficientPrivilege, InvalidParameterValue
+from psycopg.errors import InsufficientPrivilege, InvalidParameterValue, UndefinedTable
 
 from memoryproject.database.errors import UnsafeDatabase
+from memoryproject.tenancy.secret_form import fingerprint_pepper
 
+PEPPER = "key pepper"
+"""The name under which the pepper's fingerprint is noted."""
+FIND_PEPPER = "SELECT value FROM public.tenancy_installation WHERE name = %s"
+LOST_PEPPER = (
+    "MEMORY_KEY_PEPPER, or the file key_pepper in the data folder, is not the secret under which"
+    " the keys in this database were made; a file that was missing has been made anew. Put the"
+    " former one back from a backup; where it is lost for good, manage.py accept_pepper goes on"
+    " with this one, and all API keys, webhook secrets and second factors so far are void."
+)
 LOOK = Path(__file__).parents[1].joinpath("sql", "walls.sql").read_text(encoding="utf-8")
 
 
@@ -42,3 +52,20 @@ def check_walls(connection: BaseDatabaseWrapper) -> None:
     for sentence, is_so in faults.items():
         if is_so:
             raise UnsafeDatabase(sentence)
+
+
+def check_pepper(connection: BaseDatabaseWrapper) -> None:
+    """Raise UnsafeDatabase where the database knows another key pepper than ours.
+
+    Every key would be unknown, and nobody told why. A database that knows none is for
+    `migrate`, which notes ours.
+    """
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(FIND_PEPPER, [PEPPER])
+        except DatabaseError as error:
+            if isinstance(error.__cause__, UndefinedTable):
+                return
+            raise
+        if any(value != fingerprint_pepper() for (value,) in cursor.fetchall()):
+            raise UnsafeDatabase(LOST_PEPPER)

@@ -44,7 +44,7 @@ def read_address() -> tuple[str, int]:
 
 def render_access(password: str) -> str:
     address = "http://{}:{}".format(*read_address())
-    conversation = read_conversations(seed_demo.DEMO)[0].external_id
+    conversation = next(read_conversations(seed_demo.DEMO)).external_id
     key = seed_demo.get_or_create_key()
     return f"""
 Try it:

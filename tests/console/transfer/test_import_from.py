@@ -16,7 +16,7 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
 
-from console.transfer.peer_files import read_records
+from console.transfer.peer_imports import read_records
 from episodic.loading import to_uuid
 from episodic.models import Conversation, Message
 from erasure.models import Erasure
@@ -208,8 +208,8 @@ def test_a_fact_that_is_over_is_retired_and_its_past_can_be_asked_for(
     ("source", "text", "said"),
     [
         ("mem0", "{", "not valid JSON"),
-        ("mem0", "[1]", "no object"),
-        ("chatgpt", '[{"mapping": {"a": 1}, "current_node": "a"}]', "not an export of chatgpt"),
+        ("mem0", "[1]", r"^\[0\]: This is no object"),
+        ("chatgpt", '[{"mapping": {"a": 1}, "current_node": "a"}]', r"chatgpt: see \[0\]"),
         ("claude", "", "not valid JSON"),
     ],
 )

@@ -124,10 +124,13 @@ def test_a_file_that_is_not_ours_is_refused_in_words(ana: Agent, tmp_path: Path)
     for text, said in [
         ("", "first line"),
         ('{"format": "memory-server", "version": 2}\n', "first line"),
-        (header + "{\n", "JSON lines"),
-        (header + '{"table": "secrets"}\n', "no table"),
-        (header + '{"table": "messages", "id": "x"}\n', "messages is not as"),
-        (header + '{"table": "conversations", "external_id": "x"}\n', "conversations is not as"),
+        (header + "{\n", "^line 2: This is not valid JSON"),
+        (header + '{"table": "secrets"}\n', "^line 2.table: There is no table"),
+        (header + '{"table": "messages", "id": "x"}\n', "^line 2.id: .* messages is not as"),
+        (
+            header + '{"table": "conversations", "external_id": "x"}\n',
+            "^line 2.external_id: .* conversations is not as",
+        ),
     ]:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(CommandError, match=said):
