@@ -2,7 +2,10 @@
 
 Each option is a field here from the form of the call to the parameters of the statement. To
 add one: its field in the form (`api/retrieve.py`, with what it means as `help_text`) and here,
-under the same name; then use `request.<name>` where it works.
+under the same name; then use `request.<name>` where it works. What narrows the search is a
+parameter of the statement (`parameters`) and of `search/in_scope.py`, which searches other
+scopes; what chooses among hits stands in `selection.choose`, for plain and packed answers; how
+an answer reads is for `markdown.py` and `packing.py`.
 """
 
 import uuid

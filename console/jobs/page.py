@@ -123,7 +123,7 @@ def list_results(request: HttpRequest, job: Job) -> dict[str, list[Any]]:
     reviews = Review.objects.of(tenant).filter(job=job.id).select_related("episode")
     reviewed = Retrieval.objects.of(tenant).filter(review_job=job.id)
     quarantined = Message.objects.of(tenant).filter(quarantined_by=job.id)
-    columns = ("tenant", "seq", "role", "occurred_at")
+    columns = ("tenant", "episode", "seq", "role", "occurred_at")
     kinds: tuple[tuple[str, str, QuerySet[Any]], ...] = (
         ("semantic.view_changeset", "changesets", _changesets_of(job)),
         ("episodic.view_episode", "episodes", _episodes_of(job)),

@@ -137,7 +137,7 @@ def test_an_answer_that_was_paid_for_is_forgotten_and_its_price_is_not(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:
     ids = start(ana, conversation)
-    paid = {"prompt_tokens": 700, "completion_tokens": 80}
+    paid = {"prompt_tokens": 600, "completion_tokens": 80}
     model.script("segment", says(WITH_CANARY, usage=paid))
     model.script("consolidate", says(changes()))
     drain_jobs()
@@ -147,7 +147,7 @@ def test_an_answer_that_was_paid_for_is_forgotten_and_its_price_is_not(
     assert done["counts"]["model_answers"] == 2
     drain_jobs()
     first = LLMCall.objects.of(ana.tenant).filter(purpose="segment").order_by("id")[0]
-    assert (first.input_tokens, first.response) == (700, None)
+    assert (first.input_tokens, first.response) == (600, None)
     assert len(model.requests("segment")) == 2
     assert CANARY.lower() not in dump()
 

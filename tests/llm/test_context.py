@@ -14,10 +14,10 @@ from pytest_django import Settings
 from jobs.models import LLMCall
 from memoryproject.ai import context
 from memoryproject.ai.breaker import find_limits
+from memoryproject.ai.counting import count_prompt_tokens
 from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.errors import OperatorFault
 from memoryproject.ai.llm import complete
-from memoryproject.ai.local_model import count_prompt_tokens
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.dialects import openai_error

@@ -22,12 +22,11 @@ from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from memoryproject.ai import embeddings
 from memoryproject.ai.models import Breaker
-from memoryproject.ai.remote_embedder import OpenAIEmbedder
 from memoryproject.tenancy.walls import across_tenants
 from notes import services
 from notes.wording import PASSAGE_AT_MOST
 from tests.conftest import Agent
-from tests.embedders import forget_embedders
+from tests.embedders import embedding_by
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server
 from tests.notes.graphs import write
 from tests.notes.test_writing import THREAD, change
@@ -123,15 +122,8 @@ def test_the_vectors_of_a_long_note_are_made_by_a_job(ana: Agent) -> None:
 @pytest.fixture
 def remote(settings: Settings) -> Iterator[ModelServer]:
     """The whole server embeds by an endpoint, which the test scripts."""
-    settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = "openai", "scripted", 8
-    with run_model_server() as server:
-        settings.OPENAI_BASE_URL = server.url
-        forget_embedders()
+    with run_model_server() as server, embedding_by(server.url, settings):
         yield server
-        made = embeddings.get_embedder()
-        assert isinstance(made, OpenAIEmbedder)
-        made._client.close()
-        forget_embedders()
 
 
 def embed_words(asked: Asked) -> Reply:

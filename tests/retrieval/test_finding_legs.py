@@ -18,10 +18,9 @@ from indexing.models import MemoryKind, SearchUnit, SearchVector, UnitKind, Vect
 from indexing.services import Entry
 from jobs.draining import drain_jobs
 from memoryproject.ai import embeddings
-from memoryproject.ai.remote_embedder import OpenAIEmbedder
 from retrieval.models import Retrieval
 from tests.conftest import Agent
-from tests.embedders import forget_embedders
+from tests.embedders import embedding_by
 from tests.model_server import ModelServer, fails, run_model_server
 from tests.notes.graphs import write
 from tests.retrieval.searches import found, search
@@ -32,16 +31,9 @@ PLACES = ["harbour", "bakery", "station", "library", "museum", "market"]
 @pytest.fixture
 def away(settings: Settings) -> Iterator[ModelServer]:
     """The whole server embeds by an endpoint that answers nobody."""
-    settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = "openai", "scripted", 8
-    with run_model_server() as server:
-        settings.OPENAI_BASE_URL = server.url
+    with run_model_server() as server, embedding_by(server.url, settings):
         server.always("embed", fails(503))
-        forget_embedders()
         yield server
-        made = embeddings.get_embedder()
-        assert isinstance(made, OpenAIEmbedder)
-        made._client.close()
-        forget_embedders()
 
 
 @pytest.mark.django_db

@@ -22,7 +22,7 @@ from semantic.engines import Category
 from semantic.models import Change, Changeset, Fact
 from semantic.proposal_writer import DECLARED_WRONG
 from tests.conftest import Agent
-from tests.embedders import forget_embedders
+from tests.embedders import embedding_by
 from tests.semantic.learning import (
     Talk,
     Wishes,
@@ -417,11 +417,8 @@ def test_a_correction_made_while_a_run_thinks_is_merged_with_what_it_found(talk:
 @pytest.fixture
 def no_embedder(settings: Any) -> Iterator[None]:
     """Embeddings come from an endpoint where nobody answers."""
-    settings.EMBEDDINGS, settings.EMBEDDING_MODEL = "openai", "a-model"
-    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "http://127.0.0.1:9/v1", "a-key"
-    forget_embedders()
-    yield
-    forget_embedders()
+    with embedding_by("http://127.0.0.1:9/v1", settings, model="a-model", dim=1536):
+        yield
 
 
 def test_a_correction_while_the_embedding_model_is_away_is_found_by_its_words(
