@@ -121,12 +121,10 @@ class Packed:
         self,
         facts: Sequence[FactHit],
         messages: Sequence[MessageRow],
-        *,
         pinned: Sequence[FactHit],
-        wants_facts: bool,
     ) -> None:
         """Choose from facts and messages, both best first."""
-        room = _room_for_facts(self.max_tokens, wants_facts) if messages else self.max_tokens
+        room = self._room_for_facts() if messages else self.max_tokens
         for hit in facts:
             self.add_fact(hit, at_most=room)
         at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
@@ -140,6 +138,13 @@ class Packed:
         for hit in facts:
             self.add_fact(hit, at_most=self.max_tokens)
         self.facts = [hit for hit in (*facts, *pinned) if hit.id in self._fact_ids]
+
+    def _room_for_facts(self) -> int:
+        """Return the tokens that facts may take before messages are chosen."""
+        if self.request.category is not None:
+            return int(self.max_tokens * CATEGORY_SHARE)
+        room = int(self.max_tokens * FACT_SHARE)
+        return room if settings.LLM != "offline" else min(room, OFFLINE_FACT_TOKENS)
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact, once, unless it would take what is spent above `at_most`."""
@@ -295,8 +300,7 @@ def pack(
         speakers={message.name for message in messages},
     )
     packed = Packed(request, max_tokens=max_tokens, trimmer=trimmer)
-    wants_facts = request.category is not None
-    packed.fill(facts, messages, pinned=candidates.pinned, wants_facts=wants_facts)
+    packed.fill(facts, messages, candidates.pinned)
     return packed
 
 
@@ -386,14 +390,6 @@ def _ranks_by_seq(
                 continue
             by_seq[message.seq] = min(rank, by_seq.get(message.seq, rank))
     return by_seq
-
-
-def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
-    """Return the tokens that facts may take before messages are chosen."""
-    if wants_facts:
-        return int(max_tokens * CATEGORY_SHARE)
-    room = int(max_tokens * FACT_SHARE)
-    return room if settings.LLM != "offline" else min(room, OFFLINE_FACT_TOKENS)
 
 
 def _measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> int:
