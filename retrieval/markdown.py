@@ -15,10 +15,8 @@ from memoryproject.text.parts import (
     Mark,
     Part,
     Quote,
-    insert,
     join,
     quote_excerpt,
-    show_whole,
 )
 from memoryproject.text.tokens import count_tokens
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
@@ -165,25 +163,44 @@ def render_message(
     one comes the beginning and where the rest is.
     """
     said = message.content or ""
-    is_cut = not whole and len(said) > SHOWN_AT_MOST
     key = str(message.id)
-    excerpt = excerpt or show_whole(clean_line(said, links))
-    quote = Quote(Kind.MESSAGE, key, excerpt.line, seq=message.seq)
-    shown = [*quote_excerpt(quote, excerpt)]
-    if is_cut:
+    quote = Quote(Kind.MESSAGE, key, clean_line(said, links), message.seq)
+    opening, closing = frame_message(message, links, with_day=with_day)
+    if excerpt:
+        shown = [*quote_excerpt(quote, excerpt)]
+    elif whole or len(said) <= SHOWN_AT_MOST:
+        shown = [quote]
+    else:
         beginning = clean_line(cleaning.cap(said, SHOWN_AT_MOST).removesuffix(ELLIPSIS), links)
         shown = [quote.take(0, _count_shared(beginning, quote.text)), ELLIPSIS]
-    name = clean_line(message.name, links)
-    speaker = Quote(Kind.NAME, key, name, seq=message.seq) if name else message.role
-    day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
-    line = [f"- {day}", speaker, ': "', *shown, '"', *mark(message, links)]
-    # A name that begins with a bracket could say where a reference leads.
-    place = cleaning.find_definition(join(line), links)
+        rest = f" [the first {SHOWN_AT_MOST} of {len(said)} characters; message {message.id}]"
+        closing.insert(-1, rest)
+    place = cleaning.find_definition(join([*opening, *shown, *closing]), links)
     if place is not None:
-        line = [*insert("\\", place, line)]
-    if is_cut:
-        line.append(f" [the first {SHOWN_AT_MOST} of {len(said)} characters; message {message.id}]")
-    return [*line, "\n"]
+        opening = _escape_name(opening, place)
+    return [*opening, *shown, *closing]
+
+
+def frame_message(
+    message: Message | MessageRow, links: str, *, with_day: bool = False
+) -> tuple[list[Part], list[Part]]:
+    """Return what stands before and what behind the words of a quoted message, on their line."""
+    name = clean_line(message.name, links)
+    speaker = Quote(Kind.NAME, str(message.id), name, message.seq) if name else message.role
+    day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
+    return [f"- {day}", speaker, ': "'], ['"', *mark(message, links), "\n"]
+
+
+def _escape_name(opening: Sequence[Part], place: int) -> list[Part]:
+    """Return a line's opening with a backslash in the name: it could say where a link leads."""
+    start, name, end = opening
+    if not isinstance(name, Quote):  # our words for a speaker begin with no bracket
+        return [*opening]
+    at = place - len(join([start]))
+    escaped: list[Part] = ["\\", name]
+    if at:
+        escaped = [name.take(0, at), "\\", name.take(at, len(name.text))]
+    return [start, *escaped, end]
 
 
 def _count_shared(beginning: str, text: str) -> int:

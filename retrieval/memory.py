@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models.functions import Left
 
 from episodic import queries as episodic_queries
-from episodic.models import Correctable, Episode, Message
+from episodic.models import Correctable, Correction, Episode, Message
 from indexing.models import MemoryKind
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import NotFound
@@ -136,66 +136,188 @@ def load_memories(
     say is, and of notes only how they begin: however long the texts are, little is read;
     `unloaded_quarters` has the size of the rest. `style`: how links are printed.
     """
-    ids = list(memory_ids)
-    facts = _load_facts(tenant, ids, active_only, outline, style)
-    notes = _load_notes(tenant, ids, outline, style)
-    episodes = _load_episodes(tenant, ids, active_only, outline, style)
-    memories = chain(facts, notes, episodes)
-    return {memory.id: replace(memory, style=style) for memory in memories}
+    loader = _Loader(tenant, list(memory_ids), active_only, outline, style)
+    memories = chain(loader.load_facts(), loader.load_notes(), loader.load_episodes())
+    return {memory.id: memory for memory in memories}
 
 
-def _load_notes(
-    tenant: Tenant, ids: Sequence[uuid.UUID], outline: bool, style: str
-) -> Iterator[Memory]:
-    notes = note_queries.active_notes(tenant=tenant).filter(id__in=ids)
-    notes = notes.select_related("conversation")
-    if outline:
-        sizes = {"quarters": stored_quarters(in_use().name)}
-        notes = notes.defer("content").annotate(beginning=Left("content", BEGINNING), **sizes)
-    rows = list(notes)
-    places = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
-    corrections = find_corrections(tenant=tenant, place_ids=places) if places else {}
-    for row in rows:
-        memory = _outline_note(row) if outline else _of_note(row)
-        if (found := corrections.get(row.id)) is not None:
-            correction = join(found.render(style))
-            marked = f"{memory.content} [{correction}]"
-            memory = replace(memory, correction=correction, marked=marked)
-        yield memory
+@dataclass(frozen=True, slots=True)
+class _Loader:
+    """Loads memories of each kind; the fields are what `load_memories` takes."""
 
+    tenant: Tenant
+    ids: Sequence[uuid.UUID]
+    active_only: bool
+    outline: bool
+    style: str
 
-def _load_episodes(
-    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool, style: str
-) -> Iterator[Memory]:
-    rows = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=ids)
-    episodes = list(rows.select_related("conversation"))
-    messages = episodic_queries.messages_of_episodes(
-        tenant=tenant,
-        episode_ids=[episode.id for episode in episodes],
-        with_content=not outline,
-    )
-    if any(episode.conversation.has_corrections for episode in episodes):
-        set_corrections(tenant, [*episodes, *chain.from_iterable(messages.values())])
-    for episode in episodes:
-        yield _of_episode(episode, messages[episode.id], active_only, style)
+    def load_notes(self) -> Iterator[Memory]:
+        notes = note_queries.active_notes(tenant=self.tenant).filter(id__in=self.ids)
+        notes = notes.select_related("conversation")
+        if self.outline:
+            sizes = {"quarters": stored_quarters(in_use().name)}
+            notes = notes.defer("content").annotate(beginning=Left("content", BEGINNING), **sizes)
+        rows = list(notes)
+        places = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
+        corrections = find_corrections(tenant=self.tenant, place_ids=places) if places else {}
+        for row in rows:
+            memory = _outline_note(row) if self.outline else _of_note(row)
+            correction = self._say(corrections.get(row.id))
+            marked = f"{memory.content} [{correction}]" if correction else ""
+            yield replace(memory, correction=correction, marked=marked, style=self.style)
 
+    def load_episodes(self) -> Iterator[Memory]:
+        rows = episodic_queries.episodes_with_state(tenant=self.tenant, episode_ids=self.ids)
+        episodes = list(rows.select_related("conversation"))
+        messages = episodic_queries.messages_of_episodes(
+            tenant=self.tenant,
+            episode_ids=[episode.id for episode in episodes],
+            with_content=not self.outline,
+        )
+        if any(episode.conversation.has_corrections for episode in episodes):
+            set_corrections(self.tenant, [*episodes, *chain.from_iterable(messages.values())])
+        for episode in episodes:
+            yield self._to_episode(episode, messages[episode.id])
 
-def _load_facts(
-    tenant: Tenant, ids: Sequence[uuid.UUID], active_only: bool, outline: bool, style: str
-) -> Iterator[Memory]:
-    rows = semantic_queries.facts_by_id(tenant=tenant, fact_ids=ids)
-    rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
-    facts = list(rows.filter(invalid_at=None) if active_only else rows)
-    evidence = semantic_queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
-    is_corrected = any(fact.conversation.has_corrections for fact in facts)
-    if is_corrected:
-        set_corrections(tenant, facts)
-    cited = {} if active_only else evidence
-    sources = _cite(tenant, cited, with_content=not outline, is_corrected=is_corrected, style=style)
-    for fact in facts:
-        lines, unloaded = sources.get(fact.id, ([], 0))
-        memory = _of_fact(fact, len(evidence.get(fact.id, ())), lines, active_only, style)
-        yield replace(memory, unloaded_quarters=unloaded)
+    def load_facts(self) -> Iterator[Memory]:
+        rows = semantic_queries.facts_by_id(tenant=self.tenant, fact_ids=self.ids)
+        rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
+        facts = list(rows.filter(invalid_at=None) if self.active_only else rows)
+        ids = [fact.id for fact in facts]
+        evidence = semantic_queries.evidence_of(tenant=self.tenant, fact_ids=ids)
+        is_corrected = any(fact.conversation.has_corrections for fact in facts)
+        if is_corrected:
+            set_corrections(self.tenant, facts)
+        cited = {} if self.active_only else evidence
+        sources = self._cite(cited, is_corrected=is_corrected)
+        for fact in facts:
+            lines, unloaded = sources.get(fact.id, ([], 0))
+            memory = self._to_fact(fact, len(evidence.get(fact.id, ())), lines)
+            yield replace(memory, unloaded_quarters=unloaded)
+
+    def _to_episode(self, episode: Episode, messages: Sequence[Message]) -> Memory:
+        head = [episode.title, episode.summary, ""]
+        marked_head = [episode.title, episode.summary + self._mark(episode), ""]
+        lines = [f"{message.name or message.role}: {message.content}" for message in messages]
+        marked = [line + self._mark(message) for line, message in zip(lines, messages, strict=True)]
+        external_id = episode.conversation.external_id
+        return Memory(
+            id=episode.id,
+            kind=MemoryKind.EPISODE,
+            source_type=MemoryKind.EPISODE.value,
+            source_id=str(external_id),
+            label=episode.title,
+            description=episode.summary,
+            metadata={
+                "conversation_id": str(external_id),
+                "first_seq": episode.first_seq,
+                "last_seq": episode.last_seq,
+                "message_count": len(messages),
+                "start_at": say_moment(episode.start_at),
+                "end_at": say_moment(episode.end_at),
+                "surprise": episode.surprise,
+            },
+            content="\n".join([*head, *lines]),
+            correction=self._say(episode.correction),
+            marked="\n".join([*marked_head, *marked]),
+            citation=None
+            if self.active_only
+            else "\n".join([*marked_head, *self._quote(messages)]),
+            unloaded_quarters=_measure_unloaded(messages),
+            importance=episode.surprise,
+            at=episode.end_at,
+            created_at=episode.created_at,
+            conversation=external_id,
+            style=self.style,
+            user_id=episode.conversation.user_id,
+            category=EPISODIC,
+        )
+
+    def _to_fact(self, fact: Fact, episodes: int, sources: Sequence[str]) -> Memory:
+        external_id = fact.conversation.external_id
+        standing, marked = _render_standing(fact), fact.fact + self._mark(fact)
+        return Memory(
+            id=fact.id,
+            kind=MemoryKind.FACT,
+            source_type=MemoryKind.FACT.value,
+            source_id=str(external_id),
+            label=shorten(fact.fact, LABEL_AT_MOST),
+            description=standing,
+            metadata={
+                "conversation_id": str(external_id),
+                "category": fact.category,
+                "keywords": fact.keywords,
+                "valid_at": say_moment(fact.valid_at),
+                "valid_until": say_moment(fact.valid_until) if fact.valid_until else None,
+                "invalid_at": say_moment(fact.invalid_at) if fact.invalid_at else None,
+                "invalidated_because": fact.invalidated_because or None,
+                "sources": episodes,
+            },
+            content=fact.fact,
+            correction=self._say(fact.correction),
+            marked=marked,
+            citation=None if self.active_only else "\n".join([marked, standing, *sources]),
+            importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
+            at=fact.valid_at,
+            created_at=fact.created_at,
+            conversation=external_id,
+            style=self.style,
+            user_id=fact.conversation.user_id,
+            category=fact.category,
+            tags=tuple(fact.keywords),
+        )
+
+    def _cite(
+        self, evidence: Mapping[uuid.UUID, Sequence[Evidence]], *, is_corrected: bool
+    ) -> dict[uuid.UUID, tuple[list[str], int]]:
+        """Return by fact the messages that say it, or the titles of episodes of which all counts.
+
+        And the quarters of a token of what was not loaded. `is_corrected`: some may be marked.
+        """
+        rows = [row for several in evidence.values() for row in several]
+        messages = self._load_sources(rows)
+        if is_corrected:
+            set_corrections(self.tenant, list(messages.values()))
+        whole = [row.episode_id for row in rows if not row.message_seqs]
+        episodes = episodic_queries.episodes_with_state(
+            tenant=self.tenant, episode_ids=whole
+        ).in_bulk()
+        sources = {}
+        for fact_id, several in evidence.items():
+            places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
+            quoted = [messages[place] for place in places if place in messages]
+            titled_ids = {row.episode_id for row in several if not row.message_seqs}
+            titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
+            titles = [
+                f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title, self.style)}"
+                for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
+            ]
+            in_order = sorted(quoted, key=lambda message: (message.occurred_at, message.seq))
+            lines = self._quote(in_order)
+            sources[fact_id] = ["", "Sources:", *titles, *lines], _measure_unloaded(quoted)
+        return sources
+
+    def _load_sources(
+        self, evidence: Iterable[Evidence]
+    ) -> dict[tuple[uuid.UUID | None, int], Message]:
+        """Return the messages that evidence names, by episode and seq, in one query."""
+        seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
+        messages = Message.objects.of(self.tenant).filter(
+            episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
+        )
+        rows = episodic_queries.without_content(messages) if self.outline else messages
+        return {(message.episode_id, message.seq): message for message in rows}
+
+    def _quote(self, messages: Sequence[Message]) -> list[str]:
+        """Return messages as lines with day and speaker, in the same order."""
+        return [join(render_message(row, self.style, with_day=True)[:-1]) for row in messages]
+
+    def _mark(self, row: Correctable) -> str:
+        """Return what stands behind a text that contradicts a correction; else nothing."""
+        return f" [{self._say(row.correction)}]" if row.correction else ""
+
+    def _say(self, correction: Correction | None) -> str:
+        return join(correction.render(self.style)) if correction else ""
 
 
 def _outline_note(note: Note) -> Memory:
@@ -231,80 +353,6 @@ def _of_note(note: Note) -> Memory:
     )
 
 
-def _of_episode(
-    episode: Episode, messages: Sequence[Message], active_only: bool, style: str
-) -> Memory:
-    head = [episode.title, episode.summary, ""]
-    marked_head = [episode.title, episode.summary + _mark(episode, style), ""]
-    lines = [f"{message.name or message.role}: {message.content}" for message in messages]
-    marked = [line + _mark(message, style) for line, message in zip(lines, messages, strict=True)]
-    external_id = episode.conversation.external_id
-    return Memory(
-        id=episode.id,
-        kind=MemoryKind.EPISODE,
-        source_type=MemoryKind.EPISODE.value,
-        source_id=str(external_id),
-        label=episode.title,
-        description=episode.summary,
-        metadata={
-            "conversation_id": str(external_id),
-            "first_seq": episode.first_seq,
-            "last_seq": episode.last_seq,
-            "message_count": len(messages),
-            "start_at": say_moment(episode.start_at),
-            "end_at": say_moment(episode.end_at),
-            "surprise": episode.surprise,
-        },
-        content="\n".join([*head, *lines]),
-        correction=_correction(episode, style),
-        marked="\n".join([*marked_head, *marked]),
-        citation=None if active_only else "\n".join([*marked_head, *_quote(messages, style)]),
-        unloaded_quarters=_measure_unloaded(messages),
-        importance=episode.surprise,
-        at=episode.end_at,
-        created_at=episode.created_at,
-        conversation=external_id,
-        user_id=episode.conversation.user_id,
-        category=EPISODIC,
-    )
-
-
-def _of_fact(
-    fact: Fact, episodes: int, sources: Sequence[str], active_only: bool, style: str
-) -> Memory:
-    external_id = fact.conversation.external_id
-    standing, marked = _render_standing(fact), fact.fact + _mark(fact, style)
-    return Memory(
-        id=fact.id,
-        kind=MemoryKind.FACT,
-        source_type=MemoryKind.FACT.value,
-        source_id=str(external_id),
-        label=shorten(fact.fact, LABEL_AT_MOST),
-        description=standing,
-        metadata={
-            "conversation_id": str(external_id),
-            "category": fact.category,
-            "keywords": fact.keywords,
-            "valid_at": say_moment(fact.valid_at),
-            "valid_until": say_moment(fact.valid_until) if fact.valid_until else None,
-            "invalid_at": say_moment(fact.invalid_at) if fact.invalid_at else None,
-            "invalidated_because": fact.invalidated_because or None,
-            "sources": episodes,
-        },
-        content=fact.fact,
-        correction=_correction(fact, style),
-        marked=marked,
-        citation=None if active_only else "\n".join([marked, standing, *sources]),
-        importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
-        at=fact.valid_at,
-        created_at=fact.created_at,
-        conversation=external_id,
-        user_id=fact.conversation.user_id,
-        category=fact.category,
-        tags=tuple(fact.keywords),
-    )
-
-
 def _render_standing(fact: Fact) -> str:
     """Return what kind of fact it is, and when it was true and believed, in a line."""
     until = f" until {fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
@@ -315,66 +363,6 @@ def _render_standing(fact: Fact) -> str:
     return f"({'; '.join(parts)})"
 
 
-def _cite(
-    tenant: Tenant,
-    evidence: Mapping[uuid.UUID, Sequence[Evidence]],
-    *,
-    with_content: bool,
-    is_corrected: bool,
-    style: str,
-) -> dict[uuid.UUID, tuple[list[str], int]]:
-    """Return by fact the messages that say it, or the titles of episodes of which all counts.
-
-    And the quarters of a token of what was not loaded. `is_corrected`: some may be marked.
-    """
-    rows = [row for several in evidence.values() for row in several]
-    messages = _load_sources(tenant, rows, with_content=with_content)
-    if is_corrected:
-        set_corrections(tenant, list(messages.values()))
-    whole = [row.episode_id for row in rows if not row.message_seqs]
-    episodes = episodic_queries.episodes_with_state(tenant=tenant, episode_ids=whole).in_bulk()
-    sources = {}
-    for fact_id, several in evidence.items():
-        places = {(row.episode_id, seq) for row in several for seq in row.message_seqs}
-        quoted = [messages[place] for place in places if place in messages]
-        titled_ids = {row.episode_id for row in several if not row.message_seqs}
-        titled = [episodes[episode_id] for episode_id in titled_ids if episode_id in episodes]
-        titles = [
-            f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title, style)}"
-            for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
-        ]
-        in_order = sorted(quoted, key=lambda message: (message.occurred_at, message.seq))
-        lines = _quote(in_order, style)
-        sources[fact_id] = ["", "Sources:", *titles, *lines], _measure_unloaded(quoted)
-    return sources
-
-
-def _load_sources(
-    tenant: Tenant, evidence: Iterable[Evidence], *, with_content: bool
-) -> dict[tuple[uuid.UUID | None, int], Message]:
-    """Return the messages that evidence names, by episode and seq, in one query."""
-    seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
-    messages = Message.objects.of(tenant).filter(
-        episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
-    )
-    rows = messages if with_content else episodic_queries.without_content(messages)
-    return {(message.episode_id, message.seq): message for message in rows}
-
-
 def _measure_unloaded(messages: Iterable[Message]) -> int:
     """Return the quarters of a token of what messages say, of those without their content."""
     return sum(getattr(message, "quarters", 0) for message in messages)
-
-
-def _quote(messages: Sequence[Message], style: str) -> list[str]:
-    """Return messages as lines with day and speaker, in the same order."""
-    return [join(render_message(row, style, with_day=True)[:-1]) for row in messages]
-
-
-def _mark(row: Correctable, style: str) -> str:
-    """Return what stands behind a text that contradicts a correction; else nothing."""
-    return f" [{_correction(row, style)}]" if row.correction else ""
-
-
-def _correction(row: Correctable, style: str) -> str:
-    return join(row.correction.render(style)) if row.correction else ""

@@ -20,8 +20,8 @@ from typing import TypeVar
 
 from django.conf import settings
 
-from memoryproject.text.cleaning import PLAIN, clean, clean_line
-from memoryproject.text.parts import NOTHING, Excerpt, Kind, Part, Quote, join, show_whole
+from memoryproject.text.cleaning import PLAIN, break_definitions, clean, clean_line
+from memoryproject.text.parts import Excerpt, Kind, Part, Quote, join
 from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow
@@ -96,6 +96,8 @@ Day = tuple[str | None, str]
 """An episode, and a day of it as it is printed."""
 Shown = tuple[MessageRow, Excerpt]
 """A chosen message and what is shown of it."""
+Frame = tuple[str, str]
+"""What stands before and behind what a message says."""
 
 
 class Packed:
@@ -119,12 +121,10 @@ class Packed:
         self,
         facts: Sequence[FactHit],
         messages: Sequence[MessageRow],
-        *,
         pinned: Sequence[FactHit],
-        wants_facts: bool,
     ) -> None:
         """Choose from facts and messages, both best first."""
-        room = _room_for_facts(self.max_tokens, wants_facts) if messages else self.max_tokens
+        room = self._room_for_facts() if messages else self.max_tokens
         for hit in facts:
             self.add_fact(hit, at_most=room)
         at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
@@ -138,6 +138,13 @@ class Packed:
         for hit in facts:
             self.add_fact(hit, at_most=self.max_tokens)
         self.facts = [hit for hit in (*facts, *pinned) if hit.id in self._fact_ids]
+
+    def _room_for_facts(self) -> int:
+        """Return the tokens that facts may take before messages are chosen."""
+        if self.request.category is not None:
+            return int(self.max_tokens * CATEGORY_SHARE)
+        room = int(self.max_tokens * FACT_SHARE)
+        return room if settings.LLM != "offline" else min(room, OFFLINE_FACT_TOKENS)
 
     def add_fact(self, hit: FactHit, *, at_most: int) -> None:
         """Add a fact, once, unless it would take what is spent above `at_most`."""
@@ -161,17 +168,17 @@ class Packed:
         largest = min(self.max_tokens, max(int(LARGEST_SHARE * self.max_tokens), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > room:
             return
-        frame = self._render(message, NOTHING)
+        frame = self._render_frame(message)
         overhead = 0
         if 2 * size > largest:  # what stands around what it says, were it alone
-            overhead = count_tokens(EPISODES_HEADING) + count_tokens(frame + "\n")
+            overhead = count_tokens(EPISODES_HEADING) + count_tokens(self._write(frame) + "\n")
         if size + overhead > largest:
             room_left = min(largest, room) - overhead
             if room_left >= LEAST_CUT_TOKENS:
                 self._show(message, self.trimmer.cut(content, at_most=room_left), frame)
             return
         is_early = self.budget.spent < WHOLE_SHARE * self.max_tokens
-        whole = show_whole(content)
+        whole = Excerpt(content)
         if is_tight and is_early:
             whole = self.trimmer.drop_filler(content)
         size_of_whole = quarters if whole.pieces is None else 0  # not known
@@ -180,28 +187,33 @@ class Packed:
         shortened = self.trimmer.shorten(content, room=self._count_room(frame))
         self._show(message, shortened, frame)
 
-    def _show(self, message: MessageRow, excerpt: Excerpt, frame: str, quarters: int = 0) -> bool:
+    def _show(self, message: MessageRow, excerpt: Excerpt, frame: Frame, quarters: int = 0) -> bool:
         """Return whether it fits in its frame; an empty one never does. `quarters`: its size."""
         if len(excerpt.text) > self._count_room(frame) or not excerpt.text:
             return False
-        cost = quarters + _count(frame if quarters else self._render(message, excerpt))
+        cost = quarters + _count(self._write(frame, "" if quarters else excerpt.text))
         key = _day_of(message)
         fits = self._pay(key, cost, at_most=self.max_tokens)
         if fits:
             self.days.setdefault(key, []).append((message, excerpt))
         return fits
 
-    def _count_room(self, frame: str) -> float:
+    def _count_room(self, frame: Frame) -> float:
         """Return the characters in a frame that may fit: all counters but one count those."""
         if in_use().name == "e5":
             return math.inf
-        return 4 * (self.max_tokens - self.budget.spent + 1) - len(frame)
+        return 4 * (self.max_tokens - self.budget.spent + 1) - len(self._write(frame))
 
-    def _render(self, message: MessageRow, excerpt: Excerpt) -> str:
-        """Return a message with the heading of its day, unless that is there already."""
+    def _render_frame(self, message: MessageRow) -> Frame:
+        """Return what is around a message, with its day's heading unless that is there already."""
         key = _day_of(message)
         heading = "" if key in self.days else self._render_heading(key)
-        return heading + join(render_message(message, self.request.links, excerpt=excerpt))
+        opening, closing = markdown.frame_message(message, self.request.links)
+        return heading + join(opening), join(closing)
+
+    def _write(self, frame: Frame, said: str = "") -> str:
+        """Return a message in its frame as `render_message` prints it."""
+        return break_definitions(said.join(frame), self.request.links)
 
     def _pay(self, key: Day | None, quarters: int, *, at_most: int) -> bool:
         """Grow a block by a text's quarters, unless that takes what is spent above `at_most`.
@@ -288,8 +300,7 @@ def pack(
         speakers={message.name for message in messages},
     )
     packed = Packed(request, max_tokens=max_tokens, trimmer=trimmer)
-    wants_facts = request.category is not None
-    packed.fill(facts, messages, pinned=candidates.pinned, wants_facts=wants_facts)
+    packed.fill(facts, messages, candidates.pinned)
     return packed
 
 
@@ -379,14 +390,6 @@ def _ranks_by_seq(
                 continue
             by_seq[message.seq] = min(rank, by_seq.get(message.seq, rank))
     return by_seq
-
-
-def _room_for_facts(max_tokens: int, wants_facts: bool) -> int:
-    """Return the tokens that facts may take before messages are chosen."""
-    if wants_facts:
-        return int(max_tokens * CATEGORY_SHARE)
-    room = int(max_tokens * FACT_SHARE)
-    return room if settings.LLM != "offline" else min(room, OFFLINE_FACT_TOKENS)
 
 
 def _measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> int:

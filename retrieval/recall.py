@@ -25,7 +25,7 @@ from retrieval.markdown import Fence
 from retrieval.models import Retrieval
 from retrieval.request import CONVERSATION, USER, RecallRequest
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import Question
+from retrieval.search.in_conversation import Meaning, Question
 from retrieval.search.scores import DEFAULTS, SETTING, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
@@ -133,14 +133,13 @@ def _draft(
     place = conversation
     if place is None and request.is_shared:  # a new one has what others share
         place = Conversation(tenant=tenant, external_id=request.conversation_id)
-    vector, degraded = None, ""
+    meaning, degraded = Meaning(), ""
     if place:
-        vector, degraded = in_conversation.embed_or_none(request.query, embedder)
-        degraded = degraded or find_gap(tenant)
+        meaning = in_conversation.embed(request.query, embedder)
+        degraded = meaning.degraded or find_gap(tenant)
     embedded = time.perf_counter()
-    model = "" if vector is None else embedder.name
     known = find_known(conversation, request)
-    question = in_conversation.to_question(request, fusion, vector, model, now, known)
+    question = in_conversation.to_question(request, fusion, meaning, now, known)
     hits = find(place, request, question) if place else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
@@ -162,7 +161,7 @@ def _draft(
         kind=request.kind,
         query=request.query,
         parameters=parameters,
-        embedding_model=model,
+        embedding_model=meaning.model,
         degraded=degraded,
         tokens=count_tokens(text),
         relevance=relevance,

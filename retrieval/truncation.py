@@ -16,7 +16,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
 
 from indexing.text import prepare
-from memoryproject.text.parts import NOTHING, Excerpt, Span, show_whole
+from memoryproject.text.parts import NOTHING, Excerpt
 from memoryproject.text.sentences import TITLES
 from memoryproject.text.tokens import count_tokens
 
@@ -188,8 +188,8 @@ class Trimmer:
             or any(self._worth_of[word] >= rare for word in sentence.words - self._names)
         }
         if not telling or len(telling) == len(sentences):
-            return show_whole(content)
-        return join_sentences(content, sentences, telling)
+            return Excerpt(content)
+        return join_sentences(sentences, telling)
 
     def shorten(self, content: str, *, room: float = math.inf) -> Excerpt:
         """Return the sentences worth most, in order: at least 60 % of what it is worth.
@@ -200,7 +200,7 @@ class Trimmer:
         if all(len(sentence.text.rstrip()) > room for sentence in sentences):
             return NOTHING
         if len(sentences) < 2:
-            return show_whole(content)
+            return Excerpt(content)
         everything = frozenset().union(*(sentence.words for sentence in sentences))
         missing = KEPT_SHARE * self._worth(everything)
         kept: set[int] = set()
@@ -212,8 +212,8 @@ class Trimmer:
             kept.add(place)
             covered |= sentences[place].words
         if len(kept) == len(sentences):
-            return show_whole(content)
-        return join_sentences(content, sentences, kept)
+            return Excerpt(content)
+        return join_sentences(sentences, kept)
 
     def cut(self, content: str, *, at_most: int) -> Excerpt:
         """Return what matches the question best within so many tokens; empty if nothing fits.
@@ -233,7 +233,7 @@ class Trimmer:
             if cost <= left:
                 kept.add(place)
                 left -= cost
-        return join_sentences(content, sentences, kept)
+        return join_sentences(sentences, kept)
 
     def _threshold(self, share: float) -> float:
         """Return what a word is worth in that share of the messages, or in a single one of few."""
@@ -264,18 +264,18 @@ def split_sentences(content: str, *, longest: int | None = None) -> list[Sentenc
     return [Sentence(part, _find_words(part), start) for part, start in pairs if part.strip()]
 
 
-def join_sentences(line: str, sentences: Sequence[Sentence], kept: set[int]) -> Excerpt:
+def join_sentences(sentences: Sequence[Sentence], kept: set[int]) -> Excerpt:
     """Return the kept sentences of a line in order, an ellipsis for each run that is missing."""
-    texts: list[str] = []
-    pieces: list[str | Span] = []
-    for place, sentence in enumerate(sentences):
-        if place in kept:
-            texts.append(sentence.text)
-            pieces.append((sentence.start, sentence.start + len(sentence.text)))
-        elif place == 0 or place - 1 in kept:
-            texts.append(ELLIPSIS + " ")
-            pieces.append(ELLIPSIS + " ")
-    return Excerpt(line, "".join(texts).strip(), tuple(pieces)) if kept else NOTHING
+    pieces: list[tuple[str, int | None]] = [
+        (sentence.text, sentence.start) if place in kept else (f"{ELLIPSIS} ", None)
+        for place, sentence in enumerate(sentences)
+        if place in kept or place == 0 or place - 1 in kept
+    ]
+    if not kept:
+        return NOTHING
+    last, start = pieces.pop()
+    pieces.append((last.rstrip(), start))
+    return Excerpt("".join([text for text, _ in pieces]), tuple(pieces))
 
 
 def _split_long(part: str, longest: int) -> list[str]:

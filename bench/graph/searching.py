@@ -22,6 +22,7 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
 from retrieval.search import in_tenant
+from retrieval.search.in_conversation import Meaning
 from retrieval.search.in_tenant import EVERYTHING, SearchRequest
 
 HEAD = (
@@ -133,11 +134,10 @@ class Searches:
 
     def _find(self, request: SearchRequest, vector: Vectors | None, times: Times) -> None:
         model = "" if vector is None else embeddings.get_embedder().name
+        meaning = Meaning(vector, model)
         ran = self._backend.read_ms()
         began = time.perf_counter()
-        found = in_tenant.find_with(
-            tenant=self._tenant, request=request, vector=vector, model=model
-        )
+        found = in_tenant.find_with(tenant=self._tenant, request=request, meaning=meaning)
         times.sql.append(time.perf_counter() - began)
         times.processor_ms.append(self._backend.read_ms() - ran)
         times.matched.append(found.total)

@@ -11,7 +11,7 @@ from memoryproject.ai.embeddings import Vectors
 from retrieval.models import Retrieval
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import in_conversation
-from retrieval.search.in_conversation import EPISODIC_LIMIT, Question
+from retrieval.search.in_conversation import EPISODIC_LIMIT, Meaning, Question
 
 Statement = tuple[str, dict[str, Any]]
 
@@ -27,8 +27,7 @@ def make_question(
     """Return what `retrieve_memory` asks of the search, by default with its own limits."""
     return Question(
         request=RecallRequest(words, uuid.uuid4(), Retrieval.Kind.RETRIEVE),
-        vector=vector,
-        model=model if vector is not None else "",
+        meaning=Meaning() if vector is None else Meaning(vector, model),
         fact_limit=fact_limit,
         episode_limit=episode_limit,
         now=datetime.now(UTC),

@@ -5,8 +5,7 @@ A renderer yields parts; the text is their join. What else must know of what a t
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -24,8 +23,7 @@ class Kind(StrEnum):
     """The fact that is right, as the mark of a correction prints it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(NamedTuple):
     """Printed words of somebody, and the row that they are from.
 
     `start` and `end`: which characters of the row's cleaned line; None: all of it.
@@ -35,15 +33,15 @@ class Quote:
     id: str
     """The row's."""
     text: str
-    start: int | None = None
-    end: int | None = None
     seq: int | None = None
     """Of a message, by which it can be told within its conversation."""
+    start: int | None = None
+    end: int | None = None
 
     def take(self, start: int, end: int) -> "Quote":
         """Return the characters from `start` to `end` of what it prints."""
         first = self.start or 0
-        return replace(self, text=self.text[start:end], start=first + start, end=first + end)
+        return self._replace(text=self.text[start:end], start=first + start, end=first + end)
 
 
 class Mark(str):
@@ -58,21 +56,6 @@ Part = str | Quote
 def join(parts: Iterable[Part]) -> str:
     """Return the text that parts make."""
     return "".join([part.text if isinstance(part, Quote) else part for part in parts])
-
-
-def insert(words: str, place: int, parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts with words of ours before the character at `place` of their text."""
-    for part in parts:
-        text = part.text if isinstance(part, Quote) else part
-        if place == 0:
-            yield words
-        if not 0 < place < len(text):
-            yield part
-        elif isinstance(part, Quote):
-            yield from (part.take(0, place), words, part.take(place, len(text)))
-        else:
-            yield text[:place] + words + text[place:]
-        place -= len(text)
 
 
 def split_lines(parts: Iterable[Part]) -> Iterator[list[Part]]:
@@ -95,26 +78,18 @@ def is_marked(line: Iterable[Part]) -> bool:
     return any(isinstance(part, Mark) for part in line)
 
 
-Span = tuple[int, int]
-
-
 class Excerpt(NamedTuple):
-    """What is shown of a line of text.
+    """What is shown of a line of text: `text`.
 
-    `pieces`: words of ours, and from where to where is shown, counted in the line with one space
-    between two words; None: all of it is.
+    `pieces`: the parts of that, each with where it starts in the line with one space between
+    two words; None: words of ours. No pieces at all: the text is the whole line.
     """
 
-    line: str
     text: str
-    pieces: tuple[str | Span, ...] | None = None
+    pieces: tuple[tuple[str, int | None], ...] | None = None
 
 
-NOTHING = Excerpt("", "", ())
-
-
-def show_whole(line: str) -> Excerpt:
-    return Excerpt(line, line)
+NOTHING = Excerpt("", ())
 
 
 def quote_excerpt(quote: Quote, excerpt: Excerpt) -> Iterator[Part]:
@@ -122,50 +97,29 @@ def quote_excerpt(quote: Quote, excerpt: Excerpt) -> Iterator[Part]:
     if excerpt.pieces is None:
         yield quote
         return
-    places = _find_places(quote.text)
-    left = len(excerpt.text)
-    for piece in excerpt.pieces:
-        if isinstance(piece, str):
-            yield piece[:left]
-            left -= len(piece)
+    for words, start in excerpt.pieces:
+        if start is None:
+            yield words
         else:
-            shown = places[piece[0] : piece[1]][:left]
-            left -= len(shown)
-            yield from _quote_places(quote, shown)
+            yield from _quote_spaced(quote, start, start + len(words))
 
 
-def _find_places(line: str) -> Sequence[int]:
-    """Return where each character of the line with one space between two words is in the line.
+_SPACED_ALIKE = re.compile(r"\S+(?: \S+)*")
 
-    -1: a space that stands for other white space.
+
+def _quote_spaced(quote: Quote, start: int, end: int) -> Iterator[Part]:
+    """Yield what lies between two places of the line with one space between two words.
+
+    Spaces at the ends of quotations are ours: another white space may stand in their place.
     """
-    if line == " ".join(line.split()):
-        return range(len(line))
-    places: list[int] = []
-    for word in re.finditer(r"\S+", line):
-        start = word.start()
-        if places:
-            is_space = places[-1] == start - 2 and line[start - 1] == " "
-            places.append(start - 1 if is_space else -1)
-        places.extend(range(start, word.end()))
-    return places
-
-
-def _quote_places(quote: Quote, places: Sequence[int]) -> Iterator[Part]:
-    """Yield runs of characters as quotations; spaces around them are ours."""
-    words = quote.text
-    start = 0
-    while start < len(places):
-        if places[start] < 0 or words[places[start]] == " ":
+    place = 0
+    for run in _SPACED_ALIKE.finditer(quote.text):
+        if start < place <= end:
             yield " "
-            start += 1
-            continue
-        end = start + 1
-        while end < len(places) and places[end] == places[end - 1] + 1:
-            end += 1
-        last = end
-        while words[places[last - 1]] == " ":
-            last -= 1
-        yield quote.take(places[start], places[last - 1] + 1)
-        yield from [" "] * (end - last)
-        start = end
+        shown = run[0][max(start - place, 0) : max(end - place, 0)]
+        if shown.strip():
+            first = run.start() + max(start - place, 0) + len(shown) - len(shown.lstrip())
+            yield from [" "] * shown.startswith(" ")
+            yield quote.take(first, first + len(shown.strip()))
+            yield from [" "] * shown.endswith(" ")
+        place += len(run[0]) + 1

@@ -97,12 +97,10 @@ def cut_memory(
 
     A header that would leave no room for any text is left out.
     """
-    header = (
-        f"[{memory.source_type}: {cleaning.clean_line(memory.label, memory.style)}]\n"
-        if include_header
-        else ""
-    )
-    header = cleaning.break_definitions(header, memory.style)
+    header = ""
+    if include_header:
+        label = cleaning.clean_line(memory.label, memory.style)
+        header = cleaning.break_definitions(f"[{memory.source_type}: {label}]\n", memory.style)
     text = cleaning.clean_block(memory.quotation, memory.style)
     whole = header + text
     shown, header_kept = whole, header

@@ -102,16 +102,11 @@ def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:
     if request.is_past:
         raise Unavailable("Another moment cannot be asked about while the database is away.")
     findings, memories = in_mirror.find(tenant=tenant, request=request)
-    described = {
-        memory.id: replace(memory, description=memory.content.split("\n", 2)[1])
-        for memory in memories.values()
-        if memory.kind is MemoryKind.EPISODE
-    }
-    styled = {
-        memory_id: replace(memory, style=request.links)
-        for memory_id, memory in (memories | described).items()
-    }
-    return compose(request, findings, styled)
+    for memory_id, memory in memories.items():
+        is_episode = memory.kind is MemoryKind.EPISODE
+        about = memory.content.split("\n", 2)[1] if is_episode else memory.description
+        memories[memory_id] = replace(memory, description=about, style=request.links)
+    return compose(request, findings, memories)
 
 
 def compose(

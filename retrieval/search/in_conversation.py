@@ -49,13 +49,28 @@ FIXED = (
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """The vector of a query; None: words alone decide. `degraded`: what the answer says of that."""
+
+    vector: Vectors | None = None
+    model: str = ""
+    degraded: str = ""
+
+    def to_parameters(self) -> dict[str, Any]:
+        """Return it by the slots of a statement."""
+        return {
+            "model": self.model,
+            "dim": 1 if self.vector is None else len(self.vector),
+            "vector": None if self.vector is None else HalfVector(self.vector).to_text(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What to search for: a request, and what the search needs beside it."""
 
     request: RecallRequest
-    vector: Vectors | None
-    """Of the query; None where no model could embed it."""
-    model: str
+    meaning: Meaning
     now: datetime
     fact_limit: int
     episode_limit: int
@@ -72,8 +87,7 @@ class Question:
 def to_question(
     request: RecallRequest,
     fusion: Fusion,
-    vector: Vectors | None,
-    model: str,
+    meaning: Meaning,
     now: datetime,
     known: Sequence[uuid.UUID] | None,
 ) -> Question:
@@ -89,8 +103,7 @@ def to_question(
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     return Question(
         request=request,
-        vector=vector,
-        model=model,
+        meaning=meaning,
         now=now,
         fact_limit=fact_limit,
         episode_limit=request.episodic_limit or episode_limit,
@@ -102,12 +115,12 @@ def to_question(
     )
 
 
-def embed_or_none(query: str, embedder: Embedder) -> tuple[Vectors | None, str]:
-    """Return the vector of a query; while there is none, None and what the answer says of it."""
+def embed(query: str, embedder: Embedder) -> Meaning:
+    """Return the vector of a query, or that there is none at the moment."""
     try:
-        return embeddings.embed_query(query, embedder), ""
+        return Meaning(embeddings.embed_query(query, embedder), embedder.name)
     except (ModelUnavailable, ModelMisbehaved):
-        return None, "no_vectors"
+        return Meaning(degraded="no_vectors")
 
 
 def search(conversation: Conversation, question: Question) -> list[Hit]:
@@ -179,9 +192,7 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "episode_limit": question.episode_limit,
         "line_limit": question.line_limit,
         "shown": question.shown,
-        "model": question.model,
-        "dim": 1 if question.vector is None else len(question.vector),
-        "vector": None if question.vector is None else HalfVector(question.vector).to_text(),
+        **question.meaning.to_parameters(),
         **question.fusion.as_parameters(),
         "fact_pool": UNITS_A_FACT * question.fusion.depth,
         "episode_pool": UNITS_AN_EPISODE * question.fusion.depth,

@@ -44,9 +44,7 @@ def _search_shelf(
         category=question.request.category if shelf is MemoryKind.FACT else None,
         max_results=LEGS * question.fusion.depth,
     )
-    findings = find_with(
-        tenant=tenant, request=request, vector=question.vector, model=question.model
-    ).best
+    findings = find_with(tenant=tenant, request=request, meaning=question.meaning).best
     episodes = _load_states(tenant, findings) if shelf is MemoryKind.EPISODE else {}
     hits = [_fuse(finding, question, episodes.get(finding.memory_id)) for finding in findings]
     ordered = sorted((hit for hit in hits if hit.rrf), key=lambda hit: (-hit.score, hit.memory_id))

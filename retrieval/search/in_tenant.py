@@ -19,8 +19,6 @@ from indexing.detection import detect_language
 from indexing.languages import LANGUAGES, SIMPLE
 from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
-from memoryproject.ai.embeddings import Vectors
-from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED
@@ -29,7 +27,7 @@ from retrieval import links
 from retrieval.hits import Finding
 from retrieval.links import Node
 from retrieval.memory import EPISODIC
-from retrieval.search.in_conversation import embed_or_none
+from retrieval.search.in_conversation import Meaning, embed
 from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
 from retrieval.statements import fetch_dicts, read_find
 from semantic import beliefs
@@ -168,21 +166,13 @@ def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
     """
     words = request.query[:CHARACTERS_READ]
     embedder = choose_embedder(tenant=tenant)
-    vector, degraded = (None, "") if request.is_everything else embed_or_none(words, embedder)
-    model = "" if vector is None else embedder.name
-    return find_with(tenant=tenant, request=request, vector=vector, model=model, degraded=degraded)
+    meaning = Meaning() if request.is_everything else embed(words, embedder)
+    return find_with(tenant=tenant, request=request, meaning=meaning)
 
 
-def find_with(
-    *,
-    tenant: Tenant,
-    request: SearchRequest,
-    vector: Vectors | None,
-    model: str,
-    degraded: str = "",
-) -> Findings:
-    """Do the same with a query that a model has embedded already; None: words alone decide."""
-    findings, total = _ask(tenant, request, vector, model, linked={})
+def find_with(*, tenant: Tenant, request: SearchRequest, meaning: Meaning) -> Findings:
+    """Do the same with a query that a model has embedded already."""
+    findings, total = _ask(tenant, request, meaning, linked={})
     nodes: tuple[Node, ...] = ()
     if request.max_hops and findings:
         starts = [finding.memory_id for finding in findings]
@@ -194,29 +184,28 @@ def find_with(
             link_types=request.link_types,
         ).nodes
         linked = {node.id: node.depth for node in nodes}
-        findings, total = _ask(tenant, request, vector, model, linked=linked)
+        findings, total = _ask(tenant, request, meaning, linked=linked)
     return Findings(
         best=tuple(findings),
         total=total,
         nodes=nodes,
-        embedding_model=model,
-        degraded=degraded,
+        embedding_model=meaning.model,
+        degraded=meaning.degraded,
     )
 
 
 def _ask(
-    tenant: Tenant,
-    request: SearchRequest,
-    vector: Vectors | None,
-    model: str,
-    *,
-    linked: Mapping[uuid.UUID, int],
+    tenant: Tenant, request: SearchRequest, meaning: Meaning, *, linked: Mapping[uuid.UUID, int]
 ) -> tuple[list[Finding], int]:
     """Return what matches, and how much does in all. `linked`: depths of what links lead to."""
     filters = {name: getattr(request, name) for name in FILTERS}
+    likeness = likeness_of(meaning.model)
     params = {
         **_words_of(request),
-        **_meaning_of(vector, model),
+        **meaning.to_parameters(),
+        "unlike": likeness.unlike,
+        "like": likeness.like,
+        "near_pool": NEAR_POOL,
         **filters,
         "tenant": tenant.id,
         "shelves": request.shelves,
@@ -264,18 +253,6 @@ def _words_of(request: SearchRequest) -> dict[str, Any]:
         "words_at_most": WORDS_AT_MOST,
         "frequent": FREQUENT,
         "candidates": settings.SEARCH_CANDIDATES_AT_MOST,
-    }
-
-
-def _meaning_of(vector: Vectors | None, model: str) -> dict[str, Any]:
-    likeness = likeness_of(model)
-    return {
-        "vector": None if vector is None else HalfVector(vector).to_text(),
-        "model": model,
-        "dim": 1 if vector is None else len(vector),
-        "unlike": likeness.unlike,
-        "like": likeness.like,
-        "near_pool": NEAR_POOL,
     }
 
 

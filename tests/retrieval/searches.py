@@ -8,7 +8,7 @@ from typing import Any
 
 from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
-from retrieval.search.in_conversation import Question
+from retrieval.search.in_conversation import Meaning, Question
 from tests.conftest import Agent
 from tests.notes.graphs import write
 
@@ -36,7 +36,8 @@ def make_question(words: str, **values: Any) -> Question:
     names = {field.name for field in fields(RecallRequest)}
     options = {name: values.pop(name) for name in names & values.keys()}
     request = RecallRequest(words, uuid.uuid4(), Retrieval.Kind.RETRIEVE, **options)
-    usual = {"vector": None, "model": "", "fact_limit": 20, "episode_limit": 5}
+    meaning = Meaning(values.pop("vector", None), values.pop("model", ""))
+    usual = {"meaning": meaning, "fact_limit": 20, "episode_limit": 5}
     return Question(request=request, **{**usual, **values})
 
 

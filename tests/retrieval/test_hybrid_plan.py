@@ -24,7 +24,7 @@ from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
 from retrieval.receipts import count_served, measure_pace, write_receipt
-from retrieval.search.in_conversation import Question, search, state
+from retrieval.search.in_conversation import Meaning, Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
 from retrieval.statements import read_edges, read_file, read_find
 from tests.conftest import Agent
@@ -102,7 +102,7 @@ def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Con
 
 
 def test_without_a_vector_no_vector_is_read(conversation: Conversation) -> None:
-    assert "indexing_vector_covering" not in explain(conversation, vector=None, model="")
+    assert "indexing_vector_covering" not in explain(conversation, meaning=Meaning())
 
 
 def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
@@ -176,7 +176,7 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
         search(conversation, ask(line_limit=100, episode_limit=60))
         search(conversation, ask(line_limit=100, as_of=NOW))
         load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
-        find_with(tenant=ana.tenant, request=everywhere, vector=None, model="")
+        find_with(tenant=ana.tenant, request=everywhere, meaning=Meaning())
         receipt = Retrieval(
             tenant=ana.tenant,
             asked_by=ana.key,

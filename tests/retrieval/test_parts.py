@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from memoryproject.text.parts import (
     Mark,
     Part,
     Quote,
-    insert,
     is_marked,
     join,
     quote_excerpt,
@@ -97,11 +97,16 @@ def test_a_long_message_is_quoted_up_to_where_it_is_cut() -> None:
     )
 
 
-def test_words_of_ours_can_be_put_into_parts() -> None:
-    quote = Quote(Kind.NAME, "1", "[x]")
-    assert join(insert("\\", 2, ["- ", quote, "!"])) == "- \\[x]!"
-    inside = list(insert("\\", 3, ["- ", quote, "!"]))
-    assert inside[1:4] == [quote.take(0, 1), "\\", quote.take(1, 3)]
+@pytest.mark.parametrize(
+    ("name", "quoted"),
+    [("[x", ["- \\", ["n", 7]]), ("> [x", ["- ", ["n", 7, 0, 2], "\\", ["n", 7, 2, 4]])],
+)
+def test_a_name_that_could_say_where_a_reference_leads_gets_a_backslash(
+    name: str, quoted: list[object]
+) -> None:
+    row = Message(id=AN_ID, seq=7, name=name, content="y]: /z", occurred_at=NOW)
+    parts = keep_parts(render_message(row, DEFANGED), is_shared=False)
+    assert parts == [*quoted, ': "', ["m", 7], '"\n']
 
 
 def test_a_line_knows_whether_it_is_marked() -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memoryproject.text.parts import show_whole
+from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_tokens
 from retrieval.truncation import ELLIPSIS, Trimmer, split_sentences
 
@@ -44,7 +44,7 @@ def test_what_everybody_says_is_left_out_and_marked(trimmer: Trimmer) -> None:
 
 
 def test_a_message_of_filler_alone_stays_as_it_is(trimmer: Trimmer) -> None:
-    assert trimmer.drop_filler(SAID[1]) == show_whole(SAID[1])
+    assert trimmer.drop_filler(SAID[1]) == Excerpt(SAID[1])
 
 
 def test_among_few_messages_nothing_that_only_one_says_is_filler() -> None:

@@ -18,8 +18,9 @@ from jobs.draining import drain_jobs
 from jobs.models import LLMCall
 from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import TenantModel
-from retrieval.hits import Hit
+from retrieval.hits import Finding, Hit
 from retrieval.search import in_conversation, in_tenant
+from retrieval.search.in_conversation import Meaning
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import model as model
@@ -95,11 +96,12 @@ SEARCHES = [(QUERY, True), (QUERY, False), ("piano", True), ("piano", False), ("
 """What is searched for in the whole tenant, and whether by meaning too."""
 
 
-def find_all(agent: Agent, query: str, *, by_meaning: bool) -> tuple[list[in_tenant.Finding], int]:
+def find_all(agent: Agent, query: str, *, by_meaning: bool) -> tuple[list[Finding], int]:
     request = in_tenant.SearchRequest(query=query, max_results=100)
-    vector = embeddings.embed_query(query) if by_meaning else None
-    model = embeddings.get_embedder().name if by_meaning else ""
-    return in_tenant._ask(agent.tenant, request, vector, model, linked={})
+    meaning = Meaning()
+    if by_meaning:
+        meaning = Meaning(embeddings.embed_query(query), embeddings.get_embedder().name)
+    return in_tenant._ask(agent.tenant, request, meaning, linked={})
 
 
 def test_no_search_of_a_tenant_finds_a_strangers_memory_or_counts_one(
