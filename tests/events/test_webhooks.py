@@ -209,8 +209,8 @@ def test_an_address_that_may_be_reached_is_taken(ana: Agent, host: str) -> None:
 def test_a_name_that_leads_to_this_machine_is_not_called(
     ana: Agent, told: uuid.UUID, receiver: Receiver, settings: Any
 ) -> None:
-    settings.WEBHOOK_NETWORKS = []
     add(ana, receiver.url.replace("127.0.0.1", "localhost"), "fact.retired")
+    settings.WEBHOOK_NETWORKS = []
     fact = Fact.objects.of(ana.tenant).filter(invalid_at=None)[0]
     ana.post(f"facts/{fact.id}/invalidate", {"because": "wrong", "reason": "It is."})
     drain_jobs()

@@ -116,4 +116,4 @@ def test_a_message_cannot_pose_as_the_line_of_another(
     for asked in model.asked:
         starts = [line for line in asked.user.splitlines() if line.startswith("1 [")]
         assert not any("500 euros" in line for line in starts[1:]), starts
-        assert len(asked.user.splitlines()) <= 9 + 6
+        assert len(asked.user.splitlines()) <= 9 + 8

@@ -63,7 +63,7 @@ def test_facts_alone_are_drawn_anew_from_the_same_episodes(
     learn_again("--tenant", ana.tenant.name)
     drain_jobs()
     assert [episode.id for episode in live_episodes(ana)] == before
-    run = Changeset.objects.of(ana.tenant).filter(kind="consolidation").latest("started_at")
+    run = Changeset.objects.of(ana.tenant).filter(kind="consolidation").latest("id")
     assert not run.degraded
     active = Fact.objects.of(ana.tenant).filter(invalid_at=None)
     assert [fact.fact for fact in active] == ["Mira moves to Rotterdam."]

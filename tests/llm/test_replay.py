@@ -49,7 +49,7 @@ def test_a_replay_pays_nothing_and_answers_the_same(
     talk: uuid.UUID,
 ) -> None:
     answer = segments(segment(3, "Mira's job"), segment(7, "Jonas's van"))
-    model.script("segment", says(answer, usage={"prompt_tokens": 700, "completion_tokens": 80}))
+    model.script("segment", says(answer, usage={"prompt_tokens": 600, "completion_tokens": 80}))
     model.script("consolidate", says(changes()))
     assert ana.post("flush", {"conversation_id": str(talk)}).status_code == 202
     job = flush_job(ana)
@@ -69,7 +69,7 @@ def test_a_replay_pays_nothing_and_answers_the_same(
     assert [episode.title for episode in episodes] == ["Mira's job", "Jonas's van"]
     assert len(model.requests("segment")) == 1
     call = LLMCall.objects.of(ana.tenant).get(purpose="segment")
-    assert (call.ok, call.input_tokens, call.output_tokens) == (True, 700, 80)
+    assert (call.ok, call.input_tokens, call.output_tokens) == (True, 600, 80)
 
 
 def test_a_useless_answer_is_on_record_too(model: ModelServer, ana: Agent, talk: uuid.UUID) -> None:
