@@ -50,7 +50,9 @@ def copy_template(data_dir: Path) -> None:
 
 def for_benchmarks() -> dict[str, str]:
     """Return the environment in which a benchmark begins with a copy of the template."""
-    return {**os.environ, TEMPLATE: str(make_template())}
+    template = make_template()
+    pepper = (template / "key_pepper").read_text(encoding="utf-8").strip()  # the copy knows it
+    return {**os.environ, TEMPLATE: str(template), "MEMORY_KEY_PEPPER": pepper}
 
 
 def make_template() -> Path:

@@ -254,7 +254,7 @@ def test_graphiti_1707_what_was_accepted_is_kept_and_standstill_shows(
     post(ana, conversation, messages(RUNNING, EVENING))
     ana.post("flush", {"conversation_id": str(conversation)})
     late = Now() - STANDS_STILL_AFTER - timedelta(seconds=1)
-    Job.objects.of(ana.tenant).filter(state=State.DONE).update(finished_at=late)
+    Job.objects.of(ana.tenant).filter(state=State.DONE).update(started_at=late, finished_at=late)
     Job.objects.of(ana.tenant).filter(state=State.READY).update(run_after=late)
     assert ana.get("health/ready").status_code == 503
 
