@@ -53,7 +53,7 @@ one fifth is blind. All figures below are of the blind part.
 
 **Choices:** of each head the penalty with the largest area under the ROC curve on the choice part.
 Thresholds, on that part: keep finds .90 of what is to be kept, danger and instruction .85,
-needs_previous .70; replaces has a precision of .80 and repeats of .90; the others decide
+needs_previous .50; replaces has a precision of .80 and repeats of .90; the others decide
 at .5. Of categories the largest probability counts. No threshold of replaces
 reaches a precision of .97 at a recall worth having,
 so what it finds may be suggested, and retires nothing.
