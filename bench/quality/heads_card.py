@@ -43,7 +43,7 @@ Logistic regressions with a ridge over vectors of the built-in embedder (multili
 
 **Data:** {sentences} sentences of people and {pairs} pairs of sentences in fourteen languages,
 all invented. An AI model (Claude) wrote and labelled them without having seen the program; see
-`bench/labels/README.md` for its rules and the weaknesses it knows of. No native speaker has
+`bench/labels/annotators.txt` for its rules and the weaknesses it knows of. No native speaker has
 checked them. A second labelling of a fifth of the first chats, by the same model, agrees in:
 {agreement}.
 A quarter of the older sentences of the training pairs count as worth keeping, too: the chats hold
