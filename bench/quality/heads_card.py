@@ -42,7 +42,7 @@ Logistic regressions with a ridge over vectors of the built-in embedder (multili
 `python -m bench.quality heads --write`; this text too.
 
 **Data:** {sentences} sentences of people and {pairs} pairs of sentences in fourteen languages,
-all invented. An AI model (Claude) wrote and labelled them without having seen the program; see
+all invented. An AI model wrote and labelled them without having seen the program; see
 `bench/labels/annotators.txt` for its rules and the weaknesses it knows of. No native speaker has
 checked them. A second labelling of a fifth of the first chats, by the same model, agrees in:
 {agreement}.
