@@ -14,6 +14,7 @@ from bench.quality import (
     contradictions,
     episodes,
     facts,
+    heads,
     locomo,
     longmemeval,
     memorybank,
@@ -29,7 +30,16 @@ from bench.storm.database import copy_template
 from episodic.loading import UnreadableFile
 from memoryproject import embedded
 
-WITHOUT_DATABASE = (segmentation, weights, episodes, reviews, facts, contradictions, merges)
+WITHOUT_DATABASE = (
+    segmentation,
+    weights,
+    episodes,
+    reviews,
+    facts,
+    contradictions,
+    merges,
+    heads,
+)
 WITH_DATABASE = (locomo, relevance, longmemeval, memorybank)
 
 

@@ -1,0 +1,174 @@
+"""Scores a sentence by small learned classifiers: what to keep, what it is, whom it endangers.
+
+A head is one logistic regression on the vector of a sentence by the built-in embedder and on
+a dozen traits that belong to no language. `python -m bench.quality heads` trains all of them
+on the labelled chats of `bench/labels`, and writes `heads.npz` with `heads.md`, its card.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from memoryproject.text.words import content_stems
+
+Floats = npt.NDArray[np.float64]
+WEIGHTS = Path(__file__).with_name("heads.npz")
+KEEP, DANGER, LEANS = "keep", "danger", "needs_previous"
+"""Whether to keep a sentence, whether it endangers somebody, whether it leans on the one before."""
+ACTS = (
+    "self",
+    "other",
+    "instruction",
+    "request",
+    "question",
+    "smalltalk",
+    "joke",
+    "pasted",
+)
+CATEGORIES = (
+    "identity",
+    "preference",
+    "interest",
+    "personality",
+    "relationship",
+    "experience",
+    "goal",
+    "guideline",
+)
+REPLACES, REPEATS = "replaces", "repeats"
+TRAITS = 14
+PAIR_TRAITS = 14
+VECTOR_SCALE = 4.0
+"""By which standardised vectors are divided, so that one penalty fits them and the traits."""
+_ASKS = ("?", "？", "؟")
+_SHOUTS = ("!", "！")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_QUOTES = re.compile(r"[\"“”„«»「」『』]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sentence, and where it stands: its place of `count` in the message from 0."""
+
+    text: str
+    place: int
+    count: int
+    message_length: int
+    """In characters."""
+    has_assistant: bool
+    """Whether an assistant takes part in the conversation."""
+    is_first_message: bool
+
+
+def measure_traits(sample: Sample) -> list[float]:
+    """Return `TRAITS` numbers about a sentence that belong to no language, each about 0..1.5."""
+    text = sample.text.strip()
+    return [
+        float(sample.has_assistant),
+        float(np.log1p(len(text)) / 5),
+        float(any(map(str.isdigit, text))),
+        sum(map(str.isdigit, text)) / max(1, len(text)),
+        float(text.endswith(_ASKS)),
+        float(text.endswith(_SHOUTS)),
+        float(sample.place == 0),
+        float(sample.place == sample.count - 1),
+        float(sample.is_first_message),
+        float("\n" in text),
+        float(bool(_QUOTES.search(text))),
+        float(text.endswith((":", "："))),
+        min(sample.count, 12) / 8,
+        float(np.log1p(sample.message_length) / 7),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences of one speaker, the older first, and the days between them."""
+
+    old: str
+    new: str
+    gap_days: float
+
+
+def measure_pair_traits(pair: Pair, cosine: float) -> list[float]:
+    """Return `PAIR_TRAITS` numbers about two sentences that belong to no language."""
+    old, new = set(content_stems(pair.old)), set(content_stems(pair.new))
+    old_numbers, new_numbers = (set(_NUMBER.findall(text)) for text in (pair.old, pair.new))
+    shared = len(old & new)
+    return [
+        cosine * 5 - 4,  # cosines of this embedder lie between .75 and 1
+        shared / max(1, len(old)),
+        shared / max(1, len(new)),
+        min(shared, 5) / 5,
+        float(bool(old_numbers & new_numbers)),
+        float(bool(old_numbers - new_numbers)),
+        float(bool(new_numbers - old_numbers)),
+        float(bool(old_numbers - new_numbers) and bool(new_numbers - old_numbers)),
+        float(np.log1p(len(pair.old)) / 5),
+        float(np.log1p(len(pair.new)) / 5),
+        float(pair.new.rstrip().endswith(_ASKS)),
+        float(pair.new.rstrip().endswith(_SHOUTS)),
+        float(bool(_QUOTES.search(pair.new))),
+        float(np.log1p(max(0.0, pair.gap_days)) / 6),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The weights of some heads: a row of `matrix` for each name, its last column the bias.
+
+    `thresholds` has for each the probability from which on it decides; `mean` and `deviation`
+    standardise what was made of the vectors.
+    """
+
+    names: tuple[str, ...]
+    matrix: Floats
+    thresholds: Floats
+    mean: Floats
+    deviation: Floats
+
+    def score(self, vectors: Floats, traits: Sequence[Sequence[float]]) -> dict[str, Floats]:
+        """Return the probability, 0..1, of each head for each row of both."""
+        odds = make_rows(vectors, traits, mean=self.mean, deviation=self.deviation) @ self.matrix.T
+        shares = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+        return dict(zip(self.names, shares.T, strict=True))
+
+    def threshold(self, name: str) -> float:
+        """Return the probability from which on a head decides."""
+        return float(self.thresholds[self.names.index(name)])
+
+
+def make_rows(
+    vectors: Floats, traits: Sequence[Sequence[float]], *, mean: Floats, deviation: Floats
+) -> Floats:
+    """Return the inputs of heads: shape (rows, width of a vector + traits + 1)."""
+    scaled = (np.asarray(vectors, np.float64) - mean) / (deviation * VECTOR_SCALE)
+    return np.hstack([scaled, np.asarray(traits, np.float64), np.ones((len(scaled), 1))])
+
+
+def compare_vectors(old: Floats, new: Floats) -> Floats:
+    """Return what a pair head sees of rows of unit vectors: differences, products, and the new."""
+    return np.hstack([np.abs(new - old), new * old, new])
+
+
+def load_heads() -> Heads:
+    """Return the trained heads for one sentence."""
+    return _load("sentence")
+
+
+def load_pair_heads() -> Heads:
+    """Return the trained heads for two sentences: `REPLACES` and `REPEATS`."""
+    return _load("pair")
+
+
+@cache
+def _load(kind: str) -> Heads:
+    with np.load(WEIGHTS) as file:
+        names = tuple(str(name) for name in file[f"{kind}_names"])
+        parts = ("matrix", "thresholds", "mean", "deviation")
+        return Heads(names, *(file[f"{kind}_{part}"].astype(np.float64) for part in parts))
