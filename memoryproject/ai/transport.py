@@ -10,7 +10,6 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
 from typing import Any
 from urllib import request as urllib_request
 from urllib.parse import urlsplit
@@ -19,15 +18,11 @@ import httpcore2
 import httpx2
 
 from memoryproject.process import addresses, traces
-from memoryproject.process.scopes import holding
+from memoryproject.process.scopes import get_work, working
 
 Resolve = Callable[[str, int], list[str]]
 Judge = Callable[[str], bool]
 """Takes an IP address; returns whether nothing may be asked there."""
-
-
-_until: ContextVar[float] = ContextVar("memory_answer_until", default=float("inf"))
-"""When the answer that is being read must be there, on the monotonic clock."""
 
 
 class AnswerTooLong(httpx2.ReadError):
@@ -43,7 +38,7 @@ class TimedStream(httpcore2.NetworkStream):
         self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        left = _until.get() - time.monotonic()
+        left = get_work().answer_until - time.monotonic()
         if left <= 0:
             raise httpcore2.ReadTimeout("the answer took too long")
         wait_s = min(left, float("inf") if timeout is None else timeout)
@@ -67,7 +62,7 @@ class BoundedBody(httpx2.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         parts = iter(self._body)
         while True:
-            with holding(_until, self._until):
+            with working(answer_until=self._until):
                 part = next(parts, None)
             if part is None:
                 return
@@ -156,7 +151,7 @@ class JudgingTransport(httpx2.HTTPTransport):
         traces.inject(request.headers)
         patience_s = request.extensions.get("timeout", {}).get("read")
         until = float("inf") if patience_s is None else time.monotonic() + patience_s
-        with holding(_until, until):
+        with working(answer_until=until):
             answer = super().handle_request(request)
         assert isinstance(answer.stream, httpx2.SyncByteStream)
         at_most = self._bytes_at_most

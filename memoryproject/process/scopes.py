@@ -21,11 +21,13 @@ def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
 class Work(NamedTuple):
     """A request or job that a thread is at: what log lines say of it, and until when it may take.
 
-    `deadline` is for `edge.deadlines`; None: none.
+    `deadline` is for `edge.deadlines`; None: none. `answer_until` is when the answer of a server
+    that is being asked must be there, by the monotonic clock.
     """
 
     fields: Mapping[str, Any] = {}
     deadline: Any = None
+    answer_until: float = float("inf")
 
 
 _work: ContextVar[Work] = ContextVar("memory_work")

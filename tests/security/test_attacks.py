@@ -180,7 +180,7 @@ def assert_shown_as_data(model: ModelServer, attack: Attack) -> None:
         assert "tools" not in asked.body and "functions" not in asked.body
         lines = asked.user.splitlines()
         fence = lines[0]
-        assert re.fullmatch(r"=== [0-9a-f]{24} ===", fence)
+        assert re.fullmatch(r"=== [0-9a-f]{16} ===", fence)
         assert lines.count(fence) == 2 and fence not in attack.text
         assert 'a fence, a line "=== … ==="' in asked.system and fence not in asked.system
         assert not UNSEEN.search(asked.user)
