@@ -98,8 +98,9 @@ def read_rows(file: IO[bytes]) -> Iterator[Line]:
     Raises:
         Problem: it cannot be read (any further).
     """
-    lines = json_files.read_lines(file, at_most=LINE_AT_MOST)
-    first = next(lines, None)
+    # A cell of CSV may have blank lines in it.
+    lines = json_files.read_lines(file, at_most=LINE_AT_MOST, keeps_blank=True)
+    first = next((line for line in lines if not _is_blank(line)), None)
     if first is None:
         raise Problem("The file is empty.")
     start = (first.text or "").lstrip()
@@ -112,6 +113,8 @@ def read_rows(file: IO[bytes]) -> Iterator[Line]:
 
 def _read_jsonl(lines: Iterable[TextLine]) -> Iterator[Line]:
     for line in lines:
+        if _is_blank(line):
+            continue
         try:
             row = json_files.parse_line(line, at_most=LINE_AT_MOST)
         except Problem as problem:
@@ -143,6 +146,10 @@ def _read_csv(lines: Iterable[TextLine], *, header: str) -> Iterator[Line]:
         raise Problem(
             f"Line {reader.line_num} is not valid CSV: a quote is missing, or a cell too long."
         ) from error
+
+
+def _is_blank(line: TextLine) -> bool:
+    return line.text is not None and not line.text.strip()
 
 
 def _get_text(line: TextLine) -> str:

@@ -149,9 +149,13 @@ class TextLine(NamedTuple):
 
 
 def read_lines(
-    file: IO[bytes], *, at_most: int = LINE_AT_MOST, watch: Watch = ignore
+    file: IO[bytes],
+    *,
+    at_most: int = LINE_AT_MOST,
+    watch: Watch = ignore,
+    keeps_blank: bool = False,
 ) -> Iterator[TextLine]:
-    """Yield the lines of a file in UTF-8 that hold something.
+    """Yield the lines of a file in UTF-8 that hold something; those that do not, if asked to.
 
     Raises:
         Problem: it is no text in UTF-8.
@@ -163,7 +167,7 @@ def read_lines(
             number += 1
             watch(len(line))
             if len(line) <= at_most:
-                if line.strip():
+                if keeps_blank or line.strip():
                     yield TextLine(number, line)
                 continue
             while line and not line.endswith("\n"):

@@ -73,6 +73,7 @@ TABLES = {
     "retrieval.memorytest": "cas",
     "jobs.job": "caos",
     "jobs.llmcall": "caos",
+    "jobs.workerrestart": "s",
     "ai.breaker": "caos",
     "events.webhook": "os",
     "events.event": "os",
