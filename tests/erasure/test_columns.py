@@ -23,7 +23,7 @@ DJANGO = "of Django itself: names of tables, of permissions, of migrations"
 UNUSED = "stays empty: results and schedules of the queue are off"
 
 COLUMNS: dict[str, dict[str, str]] = {
-    "ai_breaker": {"provider": MODEL, "model": MODEL},
+    "ai_breaker": {"provider": MODEL, "model": MODEL, "fault": "a sentence of ours"},
     "account_emailaddress": dict.fromkeys(["email"], LOGIN),
     "account_emailconfirmation": dict.fromkeys(["key"], LOGIN),
     "auth_group": {"name": DJANGO},
@@ -264,6 +264,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "user_ids": "whom an operator bound it to; goes with the tenant",
         "previous_hash": HASH,
     },
+    "tenancy_installation": {"name": "ours", "value": "a fingerprint of the key pepper"},
     "tenancy_tenant": {"name": "goes with the tenant", "settings": "numbers by our names"},
 }  # fmt: skip
 """Of each table the columns that are neither numbers, times, ids nor flags, and their fate."""

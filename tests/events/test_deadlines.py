@@ -51,7 +51,9 @@ def test_a_receiver_that_drips_is_let_go(ana: Agent, greeting: bytes) -> None:
         drain_jobs()
         assert time.monotonic() - started < LONG_S
         event = Event.objects.of(ana.tenant).get(webhook__isnull=False)
-        assert (event.state, event.status, event.error_class) == ("pending", None, "TimeoutError")
+        assert (event.state, event.status) == ("pending", None)
+        # Whichever clock strikes first: that of the delivery, or that of the connection.
+        assert event.error_class in {"TimeoutError", "ReadTimeout"}
         assert event.latency_ms is not None and event.latency_ms >= 1000 * TIMEOUT_S
         assert dripper.connections == 1 and dripper.is_left_alone()
 
