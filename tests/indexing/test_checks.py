@@ -40,6 +40,7 @@ def stored(ana: Agent, conversation: uuid.UUID) -> str:
 
 def choose(settings: Settings, *, model: str, dim: int) -> None:
     settings.EMBEDDINGS, settings.EMBEDDING_MODEL, settings.EMBEDDING_DIM = "openai", model, dim
+    settings.EMBEDDING_PREFIXES = ("", "")  # or those that are known would belong to the name
     forget_embedders()
 
 
