@@ -202,3 +202,12 @@ REQUEST_ID = re.compile(r"(?=.*[0-9])[0-9a-fA-F][0-9a-fA-F-]{7,63}")
 def choose_request_id(proposed: str | None) -> str:
     """Return the caller's own id of the request where it is one, else a new one."""
     return proposed if proposed and REQUEST_ID.fullmatch(proposed) else uuid.uuid4().hex
+
+
+def report(event: str, *, logger: logging.Logger, out: Any, form: str) -> None:
+    """Print a line of a command at a terminal; write it among the other lines of a `json` log."""
+    if form == "json":
+        logger.info(event)
+    else:
+        out.write(event)
+        out.flush()

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memoryproject.text.words import content_stems
+from semantic.engines import Category
 
 Floats = npt.NDArray[np.float64]
 WEIGHTS = Path(__file__).with_name("heads.npz")
@@ -30,16 +31,7 @@ ACTS = (
     "joke",
     "pasted",
 )
-CATEGORIES = (
-    "identity",
-    "preference",
-    "interest",
-    "personality",
-    "relationship",
-    "experience",
-    "goal",
-    "guideline",
-)
+CATEGORIES = tuple(category.value for category in Category)
 REPLACES, REPEATS = "replaces", "repeats"
 TRAITS = 14
 PAIR_TRAITS = 14

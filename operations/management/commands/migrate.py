@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.core.management.commands.migrate import Command as DjangoMigrate
 
+from memoryproject.process import logs
 from operations.upgrade import steps
 
 logger = logging.getLogger("memory.upgrade")
@@ -43,9 +44,4 @@ class Command(DjangoMigrate):
         )
 
     def _say(self, event: str) -> None:
-        """Print a line at a terminal; elsewhere write it among the other lines of the log."""
-        if settings.LOG_FORMAT == "json":
-            logger.info(event)
-        else:
-            self.stdout.write(event)
-            self.stdout.flush()
+        logs.report(event, logger=logger, out=self.stdout, form=settings.LOG_FORMAT)

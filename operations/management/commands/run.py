@@ -58,12 +58,7 @@ class Command(BaseCommand):
         self._serve(host, port)
 
     def _say(self, event: str) -> None:
-        """Print a line at a terminal; elsewhere write it among the other lines of the log."""
-        if settings.LOG_FORMAT == "json":
-            logger.info(event)
-        else:
-            self.stdout.write(event)
-            self.stdout.flush()
+        logs.report(event, logger=logger, out=self.stdout, form=settings.LOG_FORMAT)
 
     def _show_login(self) -> None:
         """Print key and login at a terminal: no log holds them."""
