@@ -39,6 +39,7 @@ TABLES_WITHOUT = {
     "erasure.hold": "ids, and why",
     "semantic.change": "ids and codes",
     "jobs.job": COUNTS,
+    "jobs.workerrestart": COUNTS,
     "ai.breaker": SETTINGS,
     "events.webhook": SETTINGS,
     "events.event": "ids and states",

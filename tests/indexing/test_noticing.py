@@ -30,9 +30,10 @@ def notice() -> None:
 
 @pytest.fixture
 def changed(
-    ana: Agent, conversation: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    ana: Agent, conversation: uuid.UUID, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> tuple[Agent, uuid.UUID]:
     """A tenant with vectors of one model, on a server that has another by now."""
+    settings.KEY_REMEMBERED_S = -1.0  # a key is kept with its tenant's settings
     post(ana, conversation, messages(MOVING, MORNING))
     ana.flush(conversation)
     notice()
