@@ -68,12 +68,13 @@ def _share_topic(fact: str, texts: Sequence[str], people: Collection[str]) -> bo
 def _share_person(a: str, b: str, people: Collection[str]) -> bool:
     """Return whether two sentences may be about one person, who may have no name in one."""
     in_a, in_b = find_people(a, people), find_people(b, people)
-    if in_a and in_b:
-        return not in_a.isdisjoint(in_b)
+    if in_a and in_b and in_a.isdisjoint(in_b):
+        return False
     first_a, first_b = find_subject(a), find_subject(b)
     if not first_a or not first_b:
         return True
-    return first_a in b.casefold() or first_b in a.casefold()
+    # "Leo, Mira's cousin, is 60" names Mira, and says nothing of her.
+    return first_a in b.casefold() and first_b in a.casefold()
 
 
 def _share_possession(a: str, b: str) -> bool:

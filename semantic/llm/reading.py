@@ -4,7 +4,7 @@ Nothing is taken on the model's word alone: each row rests on messages that were
 fact ends only for what is about the same person and subject.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 
@@ -20,14 +20,19 @@ from semantic.llm.evidence import Source, add_question, find_source
 from semantic.llm.languages import Worded, find_other_language
 from semantic.llm.references import find_fact
 from semantic.pasted import strip_pasted
+from semantic.topics import find_shared, find_subject, read_topics, read_topics_of_fact
 
 AnyReply = replies.NewReply | replies.UpdateReply | replies.ReinforceReply | replies.InvalidateReply
 UNKNOWN = ""
 """The alias of a fact that was never shown."""
 EXAMPLE = "example"
 """Note of a row that only repeats the prompt's example."""
+PASTED = "pasted"
+"""Note of a row that gives to a speaker what only a pasted text says."""
 NO_SOURCE = "no_source"
 """Note of a row that names no message that was shown, and that no message says."""
+NOBODY_ELSES = frozenset({Category.IDENTITY, Category.PREFERENCE, Category.PERSONALITY})
+"""Categories of what people say of themselves: a mail that they paste says it of its author."""
 OTHER_SUBJECT = "other_subject"
 """Reason to suggest that a fact be ended by one about something else, as it seems."""
 NOT_YET = "not_yet"
@@ -109,6 +114,20 @@ def _read_own_words(source: Source) -> str:
     return " ".join(strip_pasted(line.content) for line in source[1])
 
 
+def _is_pasted(row: AnyReply, source: Source, people: Collection[str]) -> bool:
+    """Return whether a row gives to a speaker what only a pasted text says of its author."""
+    if not isinstance(row, replies.NewReply | replies.UpdateReply) or row.cat not in NOBODY_ELSES:
+        return False
+    subject = find_subject(row.text)
+    if subject and not any(name.casefold().startswith(subject) for name in people):
+        return False
+    topics = read_topics_of_fact(row.text, people=people)
+    whole = " ".join(line.content for line in source[1])
+    if find_shared(topics, read_topics(_read_own_words(source), people=people)):
+        return False
+    return bool(find_shared(topics, read_topics(whole, people=people)))
+
+
 def _find_source(row: AnyReply, sentence: str, shown: Shown) -> Source | None:
     return find_source(
         row.msgs, sentence, episodes=shown.episodes, seqs=shown.seqs, people=shown.people
@@ -124,6 +143,8 @@ def _read_row(action: Action, row: AnyReply, shown: Shown) -> Row:
     source = _find_source(row, sentence, shown)
     if source is None and sentence.strip():
         return Row(note=NO_SOURCE)
+    if source and _is_pasted(row, source, shown.people):
+        return Row(note=PASTED)
     proposal = _propose(action, row, known, source)
     return _doubt_ending(proposal, row, known, source, shown) if known and source else Row(proposal)
 
@@ -142,7 +163,10 @@ def _doubt_ending(
     else:
         return Row(proposal)
     latest = max(line.at for line in source[1])
-    is_to_come = proposal.valid_at is not None and proposal.valid_at.date() > latest.date()
+    # A plan may be replaced by another one; what is true at present ends only when its time comes.
+    is_plan = known.category == Category.GOAL or known.valid_at > latest
+    starts = proposal.valid_at
+    is_to_come = starts is not None and starts.date() > latest.date() and not is_plan
     if is_about_it and not is_to_come:
         return Row(proposal)
     reason = NOT_YET if is_about_it else OTHER_SUBJECT
@@ -168,7 +192,7 @@ def _propose(
         fact, keywords = _word(row.text, lines)
         category = category if known else row.cat or category
         first, _, last = row.when.partition("/")
-        since, until = _read_day(first) or since, _read_day(last)
+        since, until = _read_day(first) or since, _read_last_day(last)
     return Proposal(
         action=action,
         alias=None if action is Action.NEW else known.alias if known else UNKNOWN,
@@ -193,3 +217,9 @@ def _read_day(text: str) -> datetime | None:
     """Return the first moment of a day, month or year that a model names, if it can be read."""
     span = read_span(text)
     return datetime.combine(span[0], time.min, tzinfo=UTC) if span else None
+
+
+def _read_last_day(text: str) -> datetime | None:
+    """Return the start of the last day of what a model names: of "2026-11" the 30th."""
+    span = read_span(text)
+    return datetime.combine(span[1], time.min, tzinfo=UTC) if span else None

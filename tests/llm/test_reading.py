@@ -108,6 +108,46 @@ def test_what_is_to_come_leaves_the_present_alone() -> None:
     assert (row.ends, row.reason, row.proposal.valid_at.month) == ("F1", "not_yet", 6)
 
 
+def test_a_plan_that_moves_replaces_the_plan() -> None:
+    plan = know("Mira moves to Rome in May.", category="goal")
+    moved = change("update", "Mira moves to Rome in June.", "F1", messages=[2], since="2024-06")
+    (row,) = read({**moved, "cat": "goal"}, known=(plan,))
+    assert row.proposal and (row.proposal.action, row.ends) == (Action.UPDATE, "")
+
+
+def test_a_month_ends_with_its_last_day() -> None:
+    (row,) = read(change("new", "Mira is in Rome.", messages=[2], since="2024-06-03/2025-02"))
+    assert row.proposal and row.proposal.valid_until
+    assert (row.proposal.valid_until.month, row.proposal.valid_until.day) == (2, 28)
+
+
+def test_a_relative_who_is_named_first_is_somebody_else() -> None:
+    age = know("Mira is 52 years old.")
+    talk = say(("Mira", "user", "My cousin Leo is 60 years old."))
+    leo = change("update", "Leo, Mira's cousin, is 60 years old.", "F1", messages=[0])
+    reply = ConsolidationReply.model_validate(changes({**leo, "cat": "identity"}))
+    (row,) = read_reply(reply, show(age, talk=talk))
+    assert row.proposal and (row.proposal.action, row.ends) == (Action.NEW, "F1")
+
+
+MAIL = say(
+    ("Mira", "user", 'Sum up this mail: "From: Leo Brandt. I am diabetic and rest in Cádiz."'),
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "note"),
+    [
+        ("Mira is diabetic and rests in Cádiz.", "pasted"),
+        ("Leo Brandt says in a mail to Mira that he is diabetic.", ""),
+    ],
+)
+def test_what_a_pasted_mail_says_is_its_authors(sentence: str, note: str) -> None:
+    row = {**change("new", sentence, messages=[0]), "cat": "identity"}
+    reply = ConsolidationReply.model_validate(changes(row))
+    assert [one.note for one in read_reply(reply, show(talk=MAIL))] == [note]
+
+
 def test_a_fact_in_another_language_is_asked_again() -> None:
     talk = say(
         ("Giulia", "user", "Ho due gatti, Micio e Palla, e lavoro come infermiera alle Molinette."),
