@@ -92,7 +92,7 @@ def ask(
     timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
     try:
         answer = call(client, timeout)
-        fault = getattr(answer, "error", None)
+        fault = answer.get("error") if isinstance(answer, dict) else getattr(answer, "error", None)
     except (ModelUnavailable, ModelMisbehaved):
         raise
     except Exception as error:
