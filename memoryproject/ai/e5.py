@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memoryproject.ai.e5_graph import BLOCK, BLOCK_BYTES, read_weights, unpack_blocks, write_graph
+from memoryproject.process.file_rows import FileRows
 
 Vectors = npt.NDArray[np.float32]
-Blocks = npt.NDArray[np.uint8]
 SPACE = "▁"
 UNKNOWN_COSTS = 10.0
 """How much less likely than the rarest piece a character is that no piece has."""
@@ -34,22 +34,17 @@ class E5:
 
     def __init__(self, path: Path) -> None:
         weights = read_weights(path)
-        self._pieces, self._unknown, self._replaced = (
-            weights.pieces,
-            weights.unknown,
-            weights.replaced,
-        )
+        self._pieces, self._replaced = weights.pieces, weights.replaced
+        self._unknown = weights.unknown
         self._ends = (weights.first, weights.last)
         self._room = weights.tokens_at_most - 2
         self._unknown_score = float(weights.scores.min()) - UNKNOWN_COSTS
         self._scores = array("f", weights.scores.tobytes())
         self._split = lru_cache(REMEMBERED_WORDS)(self._split_word)
         tensors = weights.tensors
-        # A mapping would have most of its 54 MB in every process after some hundred texts: the
-        # kernel maps pages around the one that is read.
-        self._file = os.open(path, os.O_RDONLY)
-        self._words_at = weights.starts["emb.word"]
-        self._blocks = weights.width // BLOCK
+        self._width, row = weights.width, weights.width // BLOCK * BLOCK_BYTES
+        at, file = weights.starts["emb.word"], path.open("rb")
+        self._words = FileRows(file, dtype=np.uint8, width=row, start=at)
         place = tensors["emb.pos"].view(np.float32).reshape(-1, weights.width)
         self._places = place + tensors["emb.type"].view(np.float32)[: weights.width]
         with NamedTemporaryFile(suffix=".onnx") as graph:  # of bytes a session keeps a copy
@@ -61,7 +56,7 @@ class E5:
     def embed(self, text: str) -> Vectors:
         """Return the vector of a text with its prefix; of a long one that of all its windows."""
         tokens = self.tokenize(text)
-        total = np.zeros(self._blocks * BLOCK, dtype=np.float32)
+        total = np.zeros(self._width, dtype=np.float32)
         for start in range(0, len(tokens), self._room):
             window = tokens[start : start + self._room]
             total += len(window) * self._run(window)
@@ -99,18 +94,13 @@ class E5:
     def _run(self, tokens: Sequence[int]) -> Vectors:
         """Return the mean of the last layer over one window."""
         first, last = self._ends
-        rows, scales = unpack_blocks(self._read_words([first, *tokens, last]))
+        words = self._words[[first, *tokens, last]]
+        rows, scales = unpack_blocks(words.reshape(len(words), -1, BLOCK_BYTES))
         x = ((rows.astype(np.float32) - 8) * scales).reshape(len(rows), -1)
         x += self._places[: len(x)]
         (hidden,) = self._session.run(None, {"x": x[np.newaxis]})
         mean: Vectors = hidden[0].mean(axis=0)
         return mean
-
-    def _read_words(self, tokens: Sequence[int]) -> Blocks:
-        """Return the blocks of weights of each token: shape (tokens, blocks, bytes of a block)."""
-        size = self._blocks * BLOCK_BYTES
-        rows = (os.pread(self._file, size, self._words_at + size * token) for token in tokens)
-        return np.frombuffer(b"".join(rows), np.uint8).reshape(-1, self._blocks, BLOCK_BYTES)
 
 
 def open_session(path: str, *, has_arena: bool = True) -> Any:
