@@ -1,5 +1,6 @@
 """Detects the text search language of a conversation."""
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from tempfile import TemporaryFile
@@ -49,10 +50,10 @@ def _identifier() -> LanguageIdentifier:
 
 def _keep_rows(table: npt.NDArray[Any]) -> FileRows:
     """Write a table to a file without a name: of each text some hundred rows are read."""
-    file = TemporaryFile()  # noqa: SIM115 - open as long as the table is there
-    table.tofile(file)
-    file.flush()
-    return FileRows(file, dtype=table.dtype, width=table.shape[1])
+    with TemporaryFile() as file:
+        table.tofile(file)
+        file.flush()
+        return FileRows(os.dup(file.fileno()), dtype=table.dtype, width=table.shape[1])
 
 
 def _map(values: Any) -> npt.NDArray[Any]:

@@ -43,7 +43,7 @@ class E5:
         self._split = lru_cache(REMEMBERED_WORDS)(self._split_word)
         tensors = weights.tensors
         self._width, row = weights.width, weights.width // BLOCK * BLOCK_BYTES
-        at, file = weights.starts["emb.word"], path.open("rb")
+        at, file = weights.starts["emb.word"], os.open(path, os.O_RDONLY)
         self._words = FileRows(file, dtype=np.uint8, width=row, start=at)
         place = tensors["emb.pos"].view(np.float32).reshape(-1, weights.width)
         self._places = place + tensors["emb.type"].view(np.float32)[: weights.width]
