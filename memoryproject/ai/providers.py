@@ -1,6 +1,7 @@
 """The `openai` client of each endpoint that is configured, and what its errors mean to us.
 
-The package is loaded by the first call: half a second and 35 MB that most processes never need.
+The package takes half a second and 35 MB: it is loaded where an endpoint is configured, before
+processes are forked, else by the first call.
 Nothing is tried twice by it, since jobs decide when, and all goes over our transport, which
 judges addresses, keeps the clock and counts bytes.
 """
@@ -51,6 +52,13 @@ def find_embedding_endpoint() -> Endpoint:
     own = "MEMORY_EMBEDDING_BASE_URL" if url != settings.OPENAI_BASE_URL else "OPENAI_BASE_URL"
     keyed = "MEMORY_EMBEDDING_API_KEY" if key != settings.OPENAI_API_KEY else "OPENAI_API_KEY"
     return Endpoint(url, key, own, keyed, "MEMORY_EMBEDDING_MODEL", 16 * MEGABYTE)
+
+
+def preload() -> None:
+    """Load the package where an endpoint is asked, so that processes forked from here share it."""
+    if settings.LLM != "offline" or "openai" in {settings.EMBEDDINGS, settings.OLD_EMBEDDINGS}:
+        for name in ("", ".resources.chat", ".resources.embeddings"):
+            import_module(f"openai{name}")
 
 
 @cache
