@@ -7,6 +7,7 @@ is the offline engine.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -41,12 +42,15 @@ HEADER = ["", "MB", "of these PostgreSQL", "processes"]
 
 def run() -> None:
     """Start a server, call it, and print a line for each moment."""
+    parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
+    parser.add_argument("--calls", type=int, default=CALLS, help="at the end; 1,000")
+    given = parser.parse_args()
     folder = database.make_folder(None)
     rows = []
     with _serve(folder) as (server, port):
         key = (folder / "api_key").read_text(encoding="utf-8").strip()
         calls = _draw_calls(random.Random(SEED), key)
-        for count in (0, FIRST_CALLS, CALLS):
+        for count in (0, FIRST_CALLS, given.calls):
             _send([next(calls) for _ in range(count)], port)
             time.sleep(SETTLES_S)
             name = f"after {count:,} more calls" if count else "at rest"
@@ -57,6 +61,7 @@ def run() -> None:
 @contextmanager
 def _serve(folder: Path) -> Iterator[tuple[int, int]]:
     """Run a server as `make run` does; yield its process id and its port once it is ready."""
+    database.copy_template(folder)
     port, log = find_port(), folder / "run.log"
     environment = os.environ | {
         "MEMORY_DATA_DIR": str(folder),
