@@ -1,4 +1,4 @@
-"""The benchmarks of claims, embedding and memory run from their command lines, at a size of seconds."""
+"""Benchmarks run from their command lines, at a size of seconds."""
 
 from __future__ import annotations
 
