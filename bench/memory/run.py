@@ -32,7 +32,7 @@ CALLS = 1_000
 FIRST_CALLS = 40
 READY_WITHIN_S = 180.0
 SETTLES_S = 15.0
-"""For the jobs that follow from the last calls."""
+"""For the jobs that follow from the last calls, before each look."""
 SEED = 8
 NAMES = ("Ana", "Bo", "Cleo", "Dario", "Emeka", "Fatima")
 PLACES = ("Lisbon", "Porto", "Lyon", "Kyoto", "Accra", "Oslo", "Quito")
@@ -44,6 +44,7 @@ def run() -> None:
     """Start a server, call it, and print a line for each moment."""
     parser = argparse.ArgumentParser(prog="python -m bench.memory", description=__doc__)
     parser.add_argument("--calls", type=int, default=CALLS, help="at the end; 1,000")
+    parser.add_argument("--settle", type=float, default=SETTLES_S, metavar="S", help="before each")
     given = parser.parse_args()
     folder = database.make_folder(None)
     rows = []
@@ -52,7 +53,7 @@ def run() -> None:
         calls = _draw_calls(random.Random(SEED), key)
         for count in (0, FIRST_CALLS, given.calls):
             _send([next(calls) for _ in range(count)], port)
-            time.sleep(SETTLES_S)
+            time.sleep(given.settle)
             name = f"after {count:,} more calls" if count else "at rest"
             rows.append([name, *_measure(server, folder)])
     sys.stdout.write(render_table(HEADER, rows) + "\n")

@@ -20,7 +20,7 @@ SIZE = ["--sizes", "50", "200", "--tenants=5", "--connections=10", "--hold=0.05"
     [
         (["bench.claims", *SIZE], ["50", "200"]),
         (["bench.embedding"], ["in", "by"]),
-        (["bench.memory", "--calls=5"], ["at", "after", "after"]),
+        (["bench.memory", "--calls=5", "--settle=1"], ["at", "after", "after"]),
     ],
 )
 def test_a_run_prints_a_line_for_each_side(
