@@ -1,5 +1,6 @@
 """Detects the text search language of a conversation."""
 
+import os
 from collections.abc import Sequence
 from functools import cache
 from tempfile import TemporaryFile
@@ -11,6 +12,7 @@ from django.conf import settings
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from indexing.languages import LANGUAGES, SIMPLE
+from memoryproject.process.file_rows import FileRows
 
 SURE_ENOUGH = 0.95
 LEAST_LETTERS = 80
@@ -36,7 +38,7 @@ def _identifier() -> LanguageIdentifier:
     """Return py3langid's classifier. Of its 70 MB stands in memory what texts have touched."""
     loaded = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     return LanguageIdentifier(
-        _map(loaded.nb_ptc),
+        _keep_rows(loaded.nb_ptc),
         loaded.nb_pc,
         loaded.nb_classes,
         _map(loaded.tk_nextmove).data,
@@ -44,6 +46,14 @@ def _identifier() -> LanguageIdentifier:
         norm_probs=True,
         tk_row=loaded.tk_row,
     )
+
+
+def _keep_rows(table: npt.NDArray[Any]) -> FileRows:
+    """Write a table to a file without a name: of each text some hundred rows are read."""
+    with TemporaryFile() as file:
+        table.tofile(file)
+        file.flush()
+        return FileRows(os.dup(file.fileno()), dtype=table.dtype, width=table.shape[1])
 
 
 def _map(values: Any) -> npt.NDArray[Any]:

@@ -7,10 +7,12 @@ the supervisor starts a new one: jobs survive that, since their truth is a table
 
 import os
 import signal
+import threading
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,10 +56,23 @@ class Flag:
         return self._is_set
 
 
+class Helper(threading.Thread):
+    """The monitor or the pusher, as a thread of the sentinel; django-q2 takes it for a process."""
+
+    def __init__(self, target: Callable[..., Any], *given: Any) -> None:
+        # What the sentinel may see: a new thread begins without it.
+        super().__init__(target=copy_context().run, args=(target, *given), daemon=True)
+
+    @property
+    def pid(self) -> int:
+        return os.getpid()
+
+
 class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
     """Watches the cluster's processes, and takes all down where one dies suddenly.
 
-    django-q2 gives it a process of its own, beside one that only waits for it.
+    django-q2 gives it a process of its own, beside one that only waits for it; its monitor and
+    its pusher, which wait nearly always, would be two more, of 10 MB each.
     """
 
     def __init__(self, stop: Flag, started: Flag, cluster_id: uuid.UUID) -> None:
@@ -66,14 +81,16 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
         self.start()
 
     def spawn_process(self, target: Callable[..., Any], *given: Any) -> Any:
-        """Start a process that dies with the sentinel."""
+        """Start a worker, a process that dies with the sentinel, or one of its helpers."""
+        if target is not django_q.cluster.worker:
+            helper = Helper(target, *given)
+            helper.start()
+            return helper
         begin = partial(forks.begin, partial(target, *given), parent=os.getpid(), apart=False)
         process = django_q.cluster.get_mp_context().Process(target=begin)
-        process.daemon = True
-        if target is django_q.cluster.worker:
-            process.daemon = django_q.cluster.Conf.DAEMONIZE_WORKERS
-            process.timer = given[2]
-            self.pool.append(process)
+        process.daemon = django_q.cluster.Conf.DAEMONIZE_WORKERS
+        process.timer = given[2]
+        self.pool.append(process)
         process.start()
         return process
 

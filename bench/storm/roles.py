@@ -35,11 +35,11 @@ class Naming:
     """Tells the children of one sentinel apart.
 
     django-q2 starts the workers, then the monitor, then the pusher; whoever comes later
-    takes the place of one that ended.
+    takes the place of one that ended. In the product's own sentinel the last two are threads.
     """
 
-    def __init__(self, *, workers: int) -> None:
-        self._all = Counter({Role.WORKER: workers, Role.MONITOR: 1, Role.PUSHER: 1})
+    def __init__(self, *, workers: int, helpers: int) -> None:
+        self._all = Counter({Role.WORKER: workers, Role.MONITOR: helpers, Role.PUSHER: helpers})
         self._named: Tree = {}
 
     def name(self, children: Sequence[Process]) -> Tree:
@@ -61,12 +61,13 @@ class ClusterTree:
         self._workers = workers
         self._supervised = supervised
         self._sentinel: Process | None = None
-        self._naming = Naming(workers=workers)
+        self._helpers = 0 if supervised else 1
+        self._naming = Naming(workers=workers, helpers=self._helpers)
 
     @property
     def size(self) -> int:
         """How many processes there are when all are there."""
-        return self._workers + 4
+        return 2 + self._workers + 2 * self._helpers
 
     def look(self, pid: int) -> Tree:
         """Return the living processes below and including the one that was started."""
@@ -78,7 +79,8 @@ class ClusterTree:
         if sentinel is None:
             return tree
         if sentinel != self._sentinel:
-            self._sentinel, self._naming = sentinel, Naming(workers=self._workers)
+            self._sentinel = sentinel
+            self._naming = Naming(workers=self._workers, helpers=self._helpers)
         return tree | {sentinel: Role.CLUSTER} | self._naming.name(_find_forked(sentinel))
 
 

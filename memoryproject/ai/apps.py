@@ -15,4 +15,5 @@ class AIConfig(AppConfig):
 
     def ready(self) -> None:
         tokens.use(get_counter(settings.TOKEN_COUNTER))
-        shared_models.append(import_module("memoryproject.ai.embeddings").preload)
+        for module in ("embeddings", "providers"):
+            shared_models.append(import_module(f"memoryproject.ai.{module}").preload)

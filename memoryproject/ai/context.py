@@ -111,6 +111,12 @@ def ask_chat(request: dict[str, Any], *, timeout_s: float) -> ChatCompletion:
     return answer
 
 
+def ask_for_token(text: str = "Hello", *, timeout_s: float) -> ChatCompletion:
+    """Put the shortest question, for one token: its server loads the model, and counts the text."""
+    messages = [{"role": "user", "content": text}]
+    return ask_chat({"messages": messages, "max_tokens": 1}, timeout_s=timeout_s)
+
+
 def find_context() -> int:
     """Return how many tokens the model takes, question and answer together.
 
@@ -205,10 +211,7 @@ def _get(path: str) -> Any:
 
 def _load_model() -> None:
     """Ask for one token, which loads the model, as long as that may take."""
-    patience_s = min(2 * settings.MODEL_TIMEOUT_S, settings.JOB_TIMEOUT_S - 30)
-    ask_chat(
-        {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}, timeout_s=patience_s
-    )
+    ask_for_token(timeout_s=min(2 * settings.MODEL_TIMEOUT_S, settings.JOB_TIMEOUT_S - 30))
 
 
 def _is_named(row: Any, name: str) -> bool:
@@ -265,10 +268,7 @@ def _measure(text: str) -> tuple[bool, float]:
 
 def _count_twice(sample: str) -> Iterator[int]:
     for _ in range(2):
-        messages = [{"role": "user", "content": sample}]
-        answer = ask_chat(
-            {"messages": messages, "max_tokens": 1}, timeout_s=settings.MODEL_TIMEOUT_S
-        )
+        answer = ask_for_token(sample, timeout_s=settings.MODEL_TIMEOUT_S)
         count = answer.usage.prompt_tokens if answer.usage else None
         if not isinstance(count, int) or count <= 0:
             raise ModelMisbehaved("The server counts no tokens.")

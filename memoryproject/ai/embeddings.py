@@ -81,20 +81,10 @@ def get_embedders() -> tuple[Embedder, ...]:
 
     The embedded models start no threads: who forks loads them first (`preload`).
     """
-    own = _make(
-        settings.EMBEDDINGS,
-        settings.EMBEDDING_MODEL,
-        settings.EMBEDDING_DIM,
-        settings.EMBEDDING_PREFIXES,
-    )
+    own = _make("")
     if settings.OLD_EMBEDDINGS == "none":
         return (own,)
-    old = _make(
-        settings.OLD_EMBEDDINGS,
-        settings.OLD_EMBEDDING_MODEL,
-        settings.OLD_EMBEDDING_DIM,
-        settings.OLD_EMBEDDING_PREFIXES,
-    )
+    old = _make("OLD_")
     return (own,) if old.name == own.name else (own, old)
 
 
@@ -114,11 +104,14 @@ def find_prefixes(model: str) -> tuple[str, str]:
     return query, passage
 
 
-def _make(kind: str, model: str, dim: int, prefixes: tuple[str, str] | None) -> Embedder:
+def _make(prefix: str) -> Embedder:
+    """Return the embedder that the settings with this prefix name."""
+    parts = ("EMBEDDINGS", "EMBEDDING_MODEL", "EMBEDDING_DIM", "EMBEDDING_PREFIXES")
+    kind, model, dim, prefixes = (getattr(settings, prefix + part) for part in parts)
     if kind == "openai":
-        own = find_prefixes(model) if prefixes is None else prefixes
         # A size of one's own is asked for; models that have one alone may refuse the parameter.
         sends_dim = dim != DIM_BY_DEFAULT
+        own = find_prefixes(model) if prefixes is None else prefixes
         return OpenAIEmbedder(model=model, dim=dim, prefixes=own, sends_dim=sends_dim)
     if kind == "minilm":
         # Its packages are not installed everywhere.

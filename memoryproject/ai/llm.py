@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -27,6 +30,12 @@ SILENCE_S = 240.0
 """After so long without an answer a server may have to load its model: Ollama lets go of one
 after five minutes, and stops loading it when nobody waits any more."""
 END_OF_THOUGHT = "</think>"
+LOOSE_CHARACTERS_AT_MOST = 200_000
+PYTHON_WORDS = {"true": "True", "false": "False", "null": "None"}
+NO_LITERAL = re.compile(
+    r"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|//[^\n]*|\b(?:true|false|null)\b"""
+)
+"""What Python reads otherwise than it stands in JSON with comments, and the strings between."""
 STARTS_AT_MOST = 200
 """Braces at which an object is looked for: prose seldom has more."""
 
@@ -176,8 +185,9 @@ def parse_object(text: str) -> dict[str, Any]:
 
 
 def _find_longest(text: str) -> dict[str, Any] | None:
-    objects = _find_objects(text)
-    return max(objects, key=lambda pair: pair[0], default=(0, None))[1]
+    length, answer = max(_find_objects(text), key=lambda pair: pair[0], default=(0, None))
+    whole = text[text.find("{") : text.rfind("}") + 1]
+    return (_read_loosely(whole) if length < len(whole) else None) or answer
 
 
 def _find_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -192,6 +202,24 @@ def _find_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         except (ValueError, RecursionError):
             end = start + 1
         start = text.find("{", end)
+
+
+def _read_loosely(text: str) -> dict[str, Any] | None:
+    """Return the object that a text is, as small models write it: as Python, or with comments.
+
+    That is with single quotes, `True`, or a comma before a bracket.
+    """
+    if len(text) > LOOSE_CHARACTERS_AT_MOST:
+        return None
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        answer = ast.literal_eval(NO_LITERAL.sub(_write_python, text))
+        return answer if isinstance(answer, dict) else None
+    return None
+
+
+def _write_python(match: re.Match[str]) -> str:
+    """Return a string as it stands, JSON's word as Python's, and nothing for a comment."""
+    return match["string"] or PYTHON_WORDS.get(match[0], "")
 
 
 def _is_storable(answer: dict[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """The `openai` client of each endpoint that is configured, and what its errors mean to us.
 
-The package is loaded by the first call: half a second and 35 MB that most processes never need.
+The package takes half a second and 35 MB: it is loaded where an endpoint is configured, before
+processes are forked, else by the first call.
 Nothing is tried twice by it, since jobs decide when, and all goes over our transport, which
 judges addresses, keeps the clock and counts bytes.
 """
@@ -53,6 +54,13 @@ def find_embedding_endpoint() -> Endpoint:
     return Endpoint(url, key, own, keyed, "MEMORY_EMBEDDING_MODEL", 16 * MEGABYTE)
 
 
+def preload() -> None:
+    """Load the package where an endpoint is asked, so that processes forked from here share it."""
+    if settings.LLM != "offline" or "openai" in {settings.EMBEDDINGS, settings.OLD_EMBEDDINGS}:
+        for name in ("", ".resources.chat", ".resources.embeddings"):
+            import_module(f"openai{name}")
+
+
 @cache
 def connect(endpoint: Endpoint) -> openai.OpenAI:
     """Return the client of an endpoint, one for a process.
@@ -92,7 +100,7 @@ def ask(
     timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
     try:
         answer = call(client, timeout)
-        fault = getattr(answer, "error", None)
+        fault = answer.get("error") if isinstance(answer, dict) else getattr(answer, "error", None)
     except (ModelUnavailable, ModelMisbehaved):
         raise
     except Exception as error:

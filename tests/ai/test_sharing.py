@@ -54,3 +54,26 @@ def test_a_forked_process_embeds_alike_shares_the_model_and_ends_well(tmp_path: 
     private_mb, same, threads, code = done.stdout.split()
     assert (same, threads, code) == ("True", "1", "0"), done.stderr
     assert float(private_mb) < PRIVATE_MB_AT_MOST
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize("llm", ["offline", "openai"])
+def test_the_package_is_loaded_before_a_fork_where_an_endpoint_is_asked(
+    llm: str, tmp_path: Path
+) -> None:
+    """Else each process would import it for itself, with 19 MB."""
+    program = (
+        "import sys, django; django.setup();"
+        "from memoryproject.process.loading import load_shared_models;"
+        "load_shared_models(); print('openai' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "MEMORY_LLM": llm, "MEMORY_DATA_DIR": str(tmp_path)},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert done.stdout.strip() == str(llm == "openai"), done.stderr

@@ -1,4 +1,4 @@
-"""The benchmarks of claims and of embedding run from their command lines, at a size of seconds."""
+"""Benchmarks run from their command lines, at a size of seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ SIZE = ["--sizes", "50", "200", "--tenants=5", "--connections=10", "--hold=0.05"
 @pytest.mark.gate
 @pytest.mark.parametrize(
     ("module", "rows"),
-    [(["bench.claims", *SIZE], ["50", "200"]), (["bench.embedding"], ["in", "by"])],
+    [
+        (["bench.claims", *SIZE], ["50", "200"]),
+        (["bench.embedding"], ["in", "by"]),
+        (["bench.memory", "--calls=5", "--settle=1"], ["at", "after", "after"]),
+    ],
 )
 def test_a_run_prints_a_line_for_each_side(
     module: list[str], rows: list[str], tmp_path: Path
@@ -35,4 +39,4 @@ def test_a_run_prints_a_line_for_each_side(
     lines = [line.split() for line in done.stdout.splitlines()[1:]]
     assert [line[0] for line in lines] == rows
     figures = [float(cell) for line in lines for cell in line[-3:]]
-    assert len(figures) == 6 and all(figure > 0 for figure in figures)
+    assert len(figures) == 3 * len(rows) and all(figure > 0 for figure in figures)

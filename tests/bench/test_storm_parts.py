@@ -34,7 +34,7 @@ def kill(at: float, role: Role = Role.WORKER, cluster: uuid.UUID = CLUSTER) -> E
 
 
 def test_the_children_of_a_sentinel_are_named_in_the_order_of_their_start() -> None:
-    naming = Naming(workers=2)
+    naming = Naming(workers=2, helpers=1)
     first, second, monitor, pusher, later = (Process(started=n, pid=n) for n in range(1, 6))
     assert naming.name([first]) == {first: Role.WORKER}
     named = naming.name([first, second, monitor, pusher])

@@ -1,10 +1,12 @@
 import os
+import sys
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from memoryproject import embedded
+from memoryproject.embedded.binaries import RETURN_MEMORY
 from tests.embedded.steps import connect, fetch_value, find_pid, start
 
 
@@ -30,6 +32,12 @@ def test_the_owner_grants_and_the_app_role_creates_nothing(running: Path) -> Non
         pytest.raises(psycopg.errors.InsufficientPrivilege),
     ):
         connection.execute("CREATE TABLE mine (id int)")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows it in /proc")
+def test_its_processes_give_memory_back(running: Path) -> None:
+    environment = Path(f"/proc/{find_pid(running)}/environ").read_bytes().split(b"\0")
+    assert {f"{name}={value}".encode() for name, value in RETURN_MEMORY.items()} < {*environment}
 
 
 def test_libpq_variables_of_the_caller_are_ignored(

@@ -124,6 +124,7 @@ AWAY: dict[str, Reply] = {
     "a wrong key": fails(401),
     "a closed connection": Reply(drop=True),
     "a proxy's page": Reply(body=b"<html>"),
+    "an overload, said with 200": sends({"error": {"message": "Overloaded: Ghent", "code": 529}}),
 }
 
 

@@ -57,6 +57,19 @@ def test_where_there_is_no_object_nothing_is_found(text: str) -> None:
         parse_object(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'rows': [{'text': \"Ana's \\\"cat\\\" // 1\", 'ok': True, 'when': None},],}",
+        '{"rows": [ // one\n{"text": "Ana\'s \\"cat\\" // 1", "ok": true, "when": null},]}',
+    ],
+    ids=["Python", "comments and commas"],
+)
+def test_an_answer_in_careless_json_is_read(text: str) -> None:
+    row = {"text": 'Ana\'s "cat" // 1', "ok": True, "when": None}
+    assert parse_object(f"Sure:\n```json\n{text}\n```") == {"rows": [row]}
+
+
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_server_without_schemas_is_asked_for_plain_json_from_then_on(
     status: int, model: ModelServer, ana: Agent, talk: uuid.UUID

@@ -1,0 +1,1 @@
+"""Measures the memory of `make run` at rest and after mixed calls."""
