@@ -67,6 +67,7 @@ def _serve(folder: Path) -> Iterator[tuple[int, int]]:
     environment = os.environ | {
         "MEMORY_DATA_DIR": str(folder),
         "MEMORY_LLM": "offline",
+        "MEMORY_LOG_LEVEL": "INFO",  # which says when it is ready
         "PORT": str(port),
     }
     with log.open("wb") as out:
