@@ -193,6 +193,19 @@ class Flush(KeyedView):
         return Response({"job_id": str(job.id)}, status=202)
 
 
+class CloseConversation(KeyedView):
+    """Segments and consolidates a conversation at the end of a session."""
+
+    for_users = True
+    scope = Scope.INGEST
+
+    @describe("close_conversation", None, {202: FlushOutput, 404: Error})
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        conversation = queries.get_by_external_id(self.tenant(), conversation_id)
+        job = services.request_flush(conversation=conversation)
+        return Response({"job_id": str(job.id)}, status=202)
+
+
 class RetrySetAside(KeyedView):
     """Takes up again what jobs could not get past."""
 

@@ -3,15 +3,16 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from jobs.models import OPEN, Job, Kind, State
 from memoryproject.database.clock import execute
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import get_row
@@ -31,6 +32,16 @@ FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
 """Likewise, of `conversations_with_due_windows` for one, with each message."""
+WAITING = """SELECT waiting.* FROM episodic_conversation AS home CROSS JOIN LATERAL (
+    SELECT * FROM episodic_message
+    WHERE tenant_id = home.tenant_id AND conversation_id = home.id
+        AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
+    ORDER BY seq DESC LIMIT %(at_most)s
+) AS waiting
+WHERE home.tenant_id = %(tenant)s AND home.user_id = ANY(%(users)s) AND home.user_id <> ''
+    AND home.pending_count > 0
+ORDER BY waiting.id DESC LIMIT %(at_most)s"""
+"""Ids of messages are in the order in which they were stored."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
 """Episodes that no facts were drawn from; one whose consolidation failed waits for a retry."""
 WAITING_READ_AT_MOST = 5_000
@@ -76,6 +87,22 @@ def window_messages(conversation: Conversation) -> QuerySet[Message]:
     Uses index: episodic_message_window.
     """
     return Message.objects.within(conversation).filter(IN_WINDOW).order_by("seq")
+
+
+def waiting_of_users(tenant: Tenant, user_ids: Sequence[str], *, at_most: int) -> list[Message]:
+    """Return the newest messages in no episode yet of all conversations of users, newest first.
+
+    Of users whom the caller may see. Uses indexes: episodic_conversation_by_user,
+    episodic_message_window.
+    """
+    seen = walls.get_users()
+    users = [user_id for user_id in user_ids if seen is None or user_id in seen]
+    params = {"tenant": tenant.id, "users": users, "at_most": at_most}
+    messages = list(Message.across_tenants.raw(WAITING, params)) if users else []
+    homes = Conversation.objects.of(tenant).in_bulk({row.conversation_id for row in messages})
+    for message in messages:
+        message.tenant, message.conversation = tenant, homes[message.conversation_id]
+    return messages
 
 
 def messages_between(
@@ -202,6 +229,25 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
     )
     # A doubled window below its larger size is due by time alone.
     return [row for row in due.order_by("id") if not row.window_doubled or is_window_due(row)]
+
+
+def conversations_fallen_silent(*, silence: timedelta, at_most: int) -> list[Conversation]:
+    """Return conversations of users, of all tenants, whose window got no message for so long.
+
+    For the reconciler. One with a job that flushes it, or one that died of it, is left out:
+    it is settled, or waits for people. Uses index: episodic_message_waiting.
+    """
+    windows = Message.across_tenants.filter(IN_WINDOW).values("conversation_id")
+    silent = windows.annotate(oldest=Min("received_at"), newest=Max("received_at")).filter(
+        newest__lte=Now() - silence
+    )
+    flushes = Job.across_tenants.filter(kind=Kind.FLUSH, scope=OuterRef("conversation_id"))
+    handled = flushes.filter(OPEN | Q(state=State.DEAD, created_at__gte=OuterRef("newest")))
+    of_users = silent.exclude(conversation__user_id="").filter(~Exists(handled))
+    rows = of_users.order_by("oldest", "conversation_id")[:at_most]
+    ids = [row["conversation_id"] for row in rows]
+    due = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
+    return list(due.order_by("id"))
 
 
 def is_window_due(conversation: Conversation) -> bool:

@@ -13,7 +13,8 @@ from django.db.models.functions import Now
 
 from episodic import queries, window
 from episodic.erased_keys import refuse_erased_key
-from episodic.models import Conversation, Episode, Message
+from episodic.forget_requests import read_request
+from episodic.models import Conversation, Episode, Message, Role
 from episodic.room import check_room
 from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
@@ -87,6 +88,7 @@ def add_messages(
             check_quota(tenant, more_rows=len(messages), more_bytes=more_bytes)
         name_owner(conversation, user_id=user_id, agent_id=agent_id)
         _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
+        _request_forgetting(conversation, messages)
         pass_point(Point.MESSAGES_INSERTED)
         request_segmentation_if_due(conversation)
     pass_point(Point.MESSAGES_STORED)
@@ -167,6 +169,18 @@ def _insert(
     conversation.next_seq += len(messages)
     conversation.pending_count += len(messages)
     conversation.save(update_fields=["next_seq", "pending_count"])
+
+
+def _request_forgetting(conversation: Conversation, messages: Sequence[Message]) -> None:
+    """Queue what users ask to forget in these messages."""
+    asking = [
+        message.id
+        for message in messages
+        if message.role == Role.USER and read_request(message.content)
+    ]
+    if asking:
+        named = {str(message_id): True for message_id in asking}
+        enqueue(tenant=conversation.tenant, kind=Kind.FORGET, scope=conversation.id, input=named)
 
 
 def request_segmentation_if_due(conversation: Conversation) -> None:

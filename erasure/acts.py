@@ -32,6 +32,7 @@ from notes.models import Note
 from retrieval import erasure as retrieval
 from semantic import erasing as semantic
 from semantic.correction_marks import erase_marks
+from semantic.models import Fact
 
 Ids = Sequence[uuid.UUID]
 MESSAGES_AT_ONCE = 50
@@ -76,6 +77,22 @@ def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
     done = Done()
     for message_id in messages.values_list("id", flat=True)[:MESSAGES_AT_ONCE]:
         some = erase_message(tenant=erasure.tenant, message_id=message_id, actor=erasure.actor)
+        done.counts += some.counts
+        done.memory_ids += some.memory_ids
+    return done
+
+
+def erase_fact(*, tenant: Tenant, fact_id: uuid.UUID, actor: str) -> Done:
+    """Delete a fact, and first the messages that were quarantined to forget it."""
+    done = Done()
+    for message_id in semantic.messages_forgotten_with(tenant=tenant, fact_id=fact_id):
+        some = erase_message(tenant=tenant, message_id=message_id, actor=actor)
+        done.counts += some.counts
+        done.memory_ids += some.memory_ids
+    fact = Fact.objects.of(tenant).filter(id=fact_id).first()
+    if fact is not None:
+        conversation = episodic_queries.lock_conversation(tenant, fact.conversation_id)
+        some = erase_facts(conversation, fact_ids=[fact_id], actor=actor)
         done.counts += some.counts
         done.memory_ids += some.memory_ids
     return done

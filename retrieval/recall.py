@@ -73,7 +73,7 @@ def recall(reading: Reading, request: RecallRequest, *, now: datetime) -> tuple[
         draft = draft_answer(tenant=reading.tenant, request=request, now=now)
         return draft, episodic_queries.measure_progress(draft.receipt.conversation)
 
-    started, fresh = time.monotonic(), request.min_seq is not None
+    started, fresh = time.monotonic(), request.min_seq is not None or request.fresh
     draft, progress = reading.read(draft_and_measure, fresh=fresh)
     try:
         _write_down(draft, request, reading.key, started=started)

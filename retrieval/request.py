@@ -43,6 +43,8 @@ class RecallRequest:
     """Answer with what the server believed then."""
     explain: bool = False
     min_seq: int | None = None
+    fresh: bool = False
+    """Whether the last messages that are in no episode yet come, whatever the question."""
     fusion: Mapping[str, Any] | None = None
     """Numbers to use instead of the tenant's, by their names in `Fusion`."""
     scope: str = CONVERSATION
@@ -87,15 +89,18 @@ class RecallRequest:
         }
 
 
+UNREPEATED = ("query", "kind", "min_seq", "fresh")
+
+
 def read_request(retrieval: Retrieval) -> RecallRequest:
     """Return what a receipt's question asked, to be answered once more as markdown.
 
-    Without `min_seq`: what was new then is processed by now.
+    Without `min_seq` and `fresh`: what was new then is processed by now.
     """
     params: dict[str, Any] = {}
     for option in fields(RecallRequest):
         value = retrieval.parameters.get(option.name)
-        if value is not None and option.name not in ("query", "kind", "min_seq"):
+        if value is not None and option.name not in UNREPEATED:
             types = get_args(option.type) or (option.type,)
             is_moment = datetime in types
             params[option.name] = datetime.fromisoformat(value) if is_moment else value

@@ -21,7 +21,7 @@ from retrieval.hits import (
 )
 from retrieval.markdown import Block
 from retrieval.models import Retrieval
-from retrieval.recent import find_recent
+from retrieval.recent import find_recent, is_asked_for
 from retrieval.request import RecallRequest
 from retrieval.search.in_conversation import put_newer_first
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
@@ -37,7 +37,7 @@ class Chosen:
     blocks: tuple[Block, ...] = ()
     """The parts of the text: facts, then episodes or days of them, then `recent`."""
     recent: Block | None = None
-    """Messages in no episode yet, oldest first; with `min_seq` only."""
+    """Messages in no episode yet, oldest first, where such are asked for."""
     beyond: tuple[str, ...] = ()
     """Episodes that are left out, as their messages come to more than an answer may hold."""
 
@@ -75,8 +75,10 @@ def choose(
 ) -> Chosen:
     """Return what an answer serves of hits, best first; nothing of them where it is left out."""
     recent = None
-    if request.min_seq is not None:
-        recent = find_recent(conversation, request, request.min_seq)
+    is_named = request.min_seq is not None or request.fresh
+    if is_named or (is_asked_for(request) and not is_left_out):
+        user_id = request.user_id or conversation.user_id
+        recent = find_recent(conversation, request, users=[user_id] if user_id else ())
     chosen = Chosen([], [])
     if not is_left_out:
         facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]

@@ -34,13 +34,14 @@ class ReadingView(ReadView):
 
 
 WAITS = Q(invalidated_because=Fact.Because.WAITING)
+HIDDEN = Q(invalidated_because__in=Fact.HIDDEN)
 STATES = {
     "active": Q(invalid_at=None),
-    "invalid": ~WAITS & Q(invalid_at__isnull=False),
-    "all": ~WAITS,
+    "invalid": ~HIDDEN & Q(invalid_at__isnull=False),
+    "all": ~HIDDEN,
     "waiting": WAITS,
 }
-"""What is pending review is listed by that state alone."""
+"""What is pending review is listed by that state alone, what is forgotten among suggestions."""
 
 
 class FactQuery(pages.PageQuery):
@@ -86,7 +87,7 @@ class OneFact(ReadingView):
     @describe("get_fact", answers=renderings.DetailedFact)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         fact = find_fact(self.tenant(), fact_id)
-        if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
+        if fact.invalidated_because in Fact.HIDDEN and not self.may_curate():
             raise NotFound("There is no such fact.")
         rows = Evidence.objects.of(self.tenant()).filter(fact=fact).select_related("changeset")
         evidence = list(rows.order_by("id"))
@@ -116,7 +117,7 @@ class OneEpisode(ReadView):
         episode = get_row(episodes, "episode", id=episode_id)
         messages = episodic_queries.messages_of_episodes(self.tenant(), [episode.id])
         evidence = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
-        approved = evidence.exclude(fact__invalidated_because=Fact.Because.WAITING)
+        approved = evidence.exclude(fact__invalidated_because__in=Fact.HIDDEN)
         facts = renderings.SupportedFact(approved.order_by("fact_id", "id"), many=True)
         return Response(
             {

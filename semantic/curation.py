@@ -84,6 +84,8 @@ def _restore(fact: Fact, ledger: services.Ledger) -> None:
         raise Conflict(f"Fact {fact.id} is pending review: approve or reject it.")
     if fact.invalidated_because == Fact.Because.ERASED:
         raise Conflict(f"Fact {fact.id} was erased.")
+    if fact.invalidated_because == Fact.Because.FORGOTTEN:
+        raise Conflict(f"Fact {fact.id} was to be forgotten: decline the suggestion to erase it.")
     _activate(fact, ledger)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, F, OuterRef, Q
 
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.models import Tenant
@@ -41,6 +41,18 @@ def facts_of(conversation: Conversation) -> list[uuid.UUID]:
     """Return the ids of all facts of a conversation, active or not."""
     rows = Fact.objects.within(conversation)
     return list(rows.order_by("id").values_list("id", flat=True))
+
+
+def messages_forgotten_with(*, tenant: Tenant, fact_id: uuid.UUID) -> list[uuid.UUID]:
+    """Return the messages in quarantine because somebody asked to forget a fact.
+
+    In the order in which conversations are locked.
+    """
+    requests = Suggestion.objects.of(tenant).filter(old_fact=fact_id)
+    quarantines = requests.filter(withholding__lifted_at=None)
+    ids = quarantines.exclude(withholding=None).values_list("withholding__message_ids", flat=True)
+    messages = Message.objects.of(tenant).filter(id__in=[one for some in ids for one in some or ()])
+    return list(messages.order_by("conversation_id", "id").values_list("id", flat=True))
 
 
 def lock_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:

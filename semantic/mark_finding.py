@@ -127,10 +127,24 @@ def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
     return newest[:CORRECTIONS_AT_MOST]
 
 
+def find_messages_saying(fact: Fact) -> list[uuid.UUID]:
+    """Return the messages that are evidence of a fact, or say it in its words, each once."""
+    places = (place for place, _, _ in _find_said(fact, Claim(fact.fact, "")))
+    ids = (place_id for kind, place_id in places if kind == Place.MESSAGE)
+    return list(dict.fromkeys(ids))
+
+
 def _find_places(
     fact: Fact, claim: Claim
 ) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
     """Yield places, how each was found and whether it is sure; the first of a place counts."""
+    yield from _find_said(fact, claim)
+    for place in islice(_near(fact, claim), NEAR_AT_MOST):
+        yield place, FoundBy.MEANING, False
+
+
+def _find_said(fact: Fact, claim: Claim) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield the places of the evidence, and those with the same words."""
     evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
     for message in _messages_of(fact).filter(seq__in=seqs).order_by("seq"):
@@ -140,8 +154,6 @@ def _find_places(
     for place, text in _texts_with(fact, claim.pattern):
         if claim.is_said_in(text):
             yield place, FoundBy.WORDS, True
-    for place in islice(_near(fact, claim), NEAR_AT_MOST):
-        yield place, FoundBy.MEANING, False
 
 
 def _messages_of(fact: Fact) -> QuerySet[Message]:

@@ -211,8 +211,9 @@ def invalidate_fact(
 def _retired_state(
     fact: Fact, because: Fact.Because, valid_until: datetime, superseded_by: Fact | None
 ) -> State:
-    # What was never true has an empty span; a fact learnt late never ends before it began.
-    never = because == Fact.Because.WRONG
+    # What was never true, or is to be forgotten, has an empty span: no moment finds it. A fact
+    # learnt late never ends before it began.
+    never = because in {Fact.Because.WRONG, Fact.Because.FORGOTTEN}
     ended = min(valid_until, fact.valid_until or valid_until)
     return State(
         because=because,

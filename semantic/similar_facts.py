@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -78,10 +79,16 @@ class SimilarFacts:
 
     @cached_property
     def _declared_wrong(self) -> dict[uuid.UUID, Fact]:
-        """What people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
+        """What people say was never true, or asked to forget, by id.
+
+        Uses indexes: semantic_fact_declared_wrong, semantic_fact_by_reason.
+        """
         facts = Fact.objects.within(self._conversation)
-        wrong = facts.filter(invalidated_because=Fact.Because.WRONG)
-        return {fact.id: fact for fact in wrong.order_by("id")}
+        wrong = facts.filter(invalidated_because=Fact.Because.WRONG).order_by("id")
+        forgotten = facts.filter(
+            invalidated_because=Fact.Because.FORGOTTEN, invalid_at__isnull=False
+        )
+        return {fact.id: fact for fact in chain(wrong, forgotten.order_by("id"))}
 
 
 def _find_first(

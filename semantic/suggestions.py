@@ -26,7 +26,9 @@ CAP = "cap"
 Decision = Suggestion.Decision
 """Also the note of its step."""
 OPEN = Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True))
-OPEN &= Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
+_ACTIVE = Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
+_FORGOTTEN = Q(kind=SuggestionKind.ERASE, old_fact__invalidated_because=Fact.Because.FORGOTTEN)
+OPEN &= _ACTIVE | _FORGOTTEN
 
 
 def create_suggestions(suggested: Sequence[Suggestion], *, ledger: Ledger) -> None:
@@ -83,7 +85,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         Problem: no reason.
     """
     with transaction.atomic():
-        suggestion, ledger = _lock_open(act, suggestion_id)
+        suggestion, ledger = lock_open(act, suggestion_id)
         old, new = suggestion.old_fact, suggestion.new_fact
         merges = merges or suggestion.kind == SuggestionKind.DUPLICATE
         if new is not None and merges:
@@ -99,22 +101,29 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         )
         if not merges:
             mark_places(old, ledger.changeset, new=new.fact if new else "")
-        return _decide(suggestion, Decision.ACCEPTED, ledger)
+        return decide(suggestion, Decision.ACCEPTED, ledger)
 
 
 def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     """Leave both facts as they are, and do not suggest them again; raise as accepting does."""
     with transaction.atomic():
-        suggestion, ledger = _lock_open(act, suggestion_id)
+        suggestion, ledger = lock_open(act, suggestion_id)
         pair = (suggestion.old_fact_id, suggestion.new_fact_id)
         ledger.note(Change.Action.SKIP, *pair, note=Decision.DECLINED)
-        return _decide(suggestion, Decision.DECLINED, ledger)
+        return decide(suggestion, Decision.DECLINED, ledger)
 
 
-def _lock_open(act: Act, suggestion_id: uuid.UUID) -> tuple[Suggestion, Ledger]:
-    """Lock an open suggestion with its facts, and start the changeset of a decision on it."""
+def lock_open(
+    act: Act, suggestion_id: uuid.UUID, *, erases: bool = False
+) -> tuple[Suggestion, Ledger]:
+    """Lock an open suggestion with its facts, and start the changeset of a decision on it.
+
+    One to erase a fact is decided on by `forgetting`.
+    """
     rows = Suggestion.objects.of(act.tenant).filter(id=suggestion_id)
     named = get_row(rows, "suggestion")
+    if (named.kind == SuggestionKind.ERASE) != erases:
+        raise Conflict("What somebody asked to forget is decided on by a person, one by one.")
     ids = (named.old_fact_id, named.new_fact_id)
     ((conversation, facts),) = curation.lock_facts(act, list(filter(None, ids)))
     suggestion = rows.filter(OPEN).first()
@@ -126,7 +135,7 @@ def _lock_open(act: Act, suggestion_id: uuid.UUID) -> tuple[Suggestion, Ledger]:
     return suggestion, curation.open_ledger(act, conversation)
 
 
-def _decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
+def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
     suggestion.decision, suggestion.decided_by = decision, ledger.changeset
     suggestion.is_reopened = False
     suggestion.save(update_fields=["decision", "decided_by", "is_reopened"])

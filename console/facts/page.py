@@ -119,7 +119,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
     active = fact.invalid_at is None
     waits = fact.invalidated_because == Fact.Because.WAITING
     predecessors = Fact.objects.of(fact.tenant).filter(superseded_by=fact)
-    barred = active or waits or fact.invalidated_because == Fact.Because.ERASED
+    barred = active or fact.invalidated_because in {Fact.Because.ERASED, *Fact.HIDDEN}
     return {
         "may_curate": True,
         "invalidate_form": InvalidateForm(initial=seen, prefix="invalidate") if active else None,

@@ -27,8 +27,9 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest
 from retrieval.receipts import count_served
-from semantic import automatic, corrections, curation, queries, suggestions, triage
+from semantic import automatic, corrections, curation, forgetting, queries, suggestions, triage
 from semantic.curation import REASON_AT_MOST, Act
+from semantic.engines import SuggestionKind
 from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion, Triage
 
 CANDIDATES = 200
@@ -123,6 +124,8 @@ def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
         for fact in about:
             fact.tenant = tenant
         title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
+        if row.kind == SuggestionKind.ERASE:
+            title = "is to be forgotten: erase it for good, or restore it"
         doubt = (accepted + 1) / (decided + 2)
         yield Item("suggestion", title, render_note(row.reason), row, about, doubt)
     proposed = CorrectionMark.objects.of(tenant).filter(state=CorrectionMark.State.PROPOSED)
@@ -198,9 +201,9 @@ def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changese
     elif kind != "suggestion" or suggestion_id is None or decision == "correct":
         raise Problem("There is no such entry.")
     elif decision == "decline":
-        changeset = suggestions.decline_suggestion(act=act, suggestion_id=suggestion_id).decided_by
+        changeset = forgetting.decline_suggestion(act=act, suggestion_id=suggestion_id).decided_by
     else:
-        changeset = suggestions.accept_suggestion(
+        changeset = forgetting.accept_suggestion(
             act=act, suggestion_id=suggestion_id, merges=decision == "merge"
         ).decided_by
     return changeset

@@ -56,7 +56,8 @@ class ContextInput(fields.Strict):
         default=CONVERSATION,
         help_text="Whose memories to look through: the conversation's, those of all conversations "
         "of its user, or of the tenant. Messages in a budget, and what `min_seq` includes, come "
-        "from the conversation alone.",
+        "from the conversation alone; with the scope `user` those in no episode yet that share "
+        "words with the query come from his other conversations, too.",
     )
     user_id = fields.NameField(
         help_text="With the scope `user`: whose; when absent, whose the conversation is."
@@ -79,6 +80,11 @@ class ContextInput(fields.Strict):
         required=False,
         min_value=1,
         help_text="Include what was said up to this message, in an episode or not.",
+    )
+    fresh = fields.FlagField(
+        default=False,
+        help_text="Include the last messages that are in no episode yet: the conversation's own, "
+        "or with the scope `user` those of each of his other conversations.",
     )
     explain = fields.FlagField(
         default=False, help_text="Say of each memory its id and how it was found."
@@ -307,7 +313,7 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
         },
         "blocks": None if params["max_tokens"] is None else blocks,
         "cut": list(chosen.cut),
-        "recent": None if params["min_seq"] is None else recent,
+        "recent": recent if recent or params["min_seq"] or params["fresh"] else None,
         "explain": _explain(draft) if params["explain"] else None,
         "fence": FenceOutput(draft.fence).data if draft.fence.nonce else None,
         "relevance": receipt.relevance,

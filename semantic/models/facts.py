@@ -69,6 +69,10 @@ class Fact(Correctable, TenantModel):
         REVERTED = "reverted", "what brought it was undone"
         ERASED = "erased", "it was erased"
         WAITING = "waiting", "it waits for a curator"
+        FORGOTTEN = "forgotten", "a user asked to forget it"
+
+    HIDDEN = (Because.WAITING, Because.FORGOTTEN)
+    """Reasons for which a fact is shown to nobody but those who decide on the review queue."""
 
     conversation = TenantForeignKey(Conversation, db_index=False)
     category = models.CharField(max_length=16, choices=choices_of(Category))

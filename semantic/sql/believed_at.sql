@@ -28,6 +28,7 @@ CROSS JOIN LATERAL (
             ELSE (before ->> 'valid_until')::timestamptz END AS valid_until
 ) AS state
 WHERE fact.tenant_id = %(tenant)s AND fact.created_at <= %(known_at)s::timestamptz
+    AND fact.invalidated_because <> 'forgotten'
     AND (%(conversation)s::uuid IS NULL OR fact.conversation_id = %(conversation)s::uuid)
     AND CASE WHEN %(as_of)s::timestamptz IS NULL THEN state.because = '' ELSE
         state.because IN ('', 'superseded') AND fact.valid_at <= %(as_of)s::timestamptz
