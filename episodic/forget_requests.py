@@ -15,7 +15,7 @@ _THING = r"([^,;:.!?。！？\n]+)"
 _WORDINGS = (
     rf"""(?:please\ )?forget\ (?:
         that\ (?=i\b|i['’]|my\ |we\b|we['’]|our\ ) | about\ (?=my\ |our\ |me\ ) | (?=my\ |our\ )
-        | (?:everything|all|anything)\ about\ | everything\ i\ (?:said|told\ you)\ about\
+        | (?:everything|all|anything)\ about\ | everything\ i\ (?:said|told\ you)\ about[ ]
         | what\ i\ (?:said|told\ you)\ about\ ){_THING}""",
     rf"""(?:bitte\ )?(?:vergiss|vergessen\ sie)(?:\ bitte)?,?\ (?:
         dass\ (?=ich\ |mein|wir\ |unser) | alles\ (?:über|zu)\ | (?=mein|unser)){_THING}""",
@@ -34,8 +34,8 @@ _SENTENCE = re.compile(
 
 def read_request(content: str) -> tuple[str, bool] | None:
     """Return what a message asks to forget, and whether it says nothing else; None: nothing."""
-    match = _SENTENCE.match(content[:LONGEST])
-    if match is None:
+    match = _SENTENCE.match(content[: LONGEST + 1])
+    if match is None or match.end() > LONGEST:
         return None
     thing = next(filter(None, match.groups()))
     return thing.strip(), not content[match.end() :].strip()
