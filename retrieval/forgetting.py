@@ -1,13 +1,14 @@
 """Finds what somebody asks to forget, by its words and meaning, and has it forgotten.
 
-Facts that match best, messages that hold every word of the request, and what the facts were
-drawn from. A user's conversations are looked through, or the one that has no user.
+Facts and notes that match best, messages that hold every word of the request, and what the
+facts were drawn from. What is looked through is a user's, one conversation's, or the tenant's.
 """
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from episodic import forget_requests
 from episodic.models import Conversation, Message, Role
@@ -17,21 +18,23 @@ from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
 from jobs.claims import Claim, commit
 from memoryproject.tenancy.models import Tenant
-from retrieval.hits import Finding
+from notes.queries import notes_by_id
+from notes.services import delete_note
 from retrieval.recent import STOPPED_BY, read_lexemes
 from retrieval.search.in_conversation import embed
-from retrieval.search.in_tenant import SearchRequest, find_with
+from retrieval.search.in_tenant import NOTE_TYPES, SearchRequest, find_with
 from retrieval.search.scores import likeness_of
 from semantic import forgetting, queries
 from semantic.curation import Act
 from semantic.models import Suggestion
 
-FACTS_LOOKED_AT = 20
-FACTS_AT_MOST = 5
-WORDS_SHARE = 0.6
-"""Of the request's words that a fact must hold."""
+LOOKED_AT = 20
+"""Facts and notes."""
+FORGOTTEN_AT_MOST = 5
+WORDS_SHARE, BEHIND_BEST = 0.6, 0.2
+"""Of the request's words that a memory must hold at least, and how far behind the best one."""
 ALIKE_SHARE = 0.9
-"""Or how like the request it must be in meaning, from 0 to 1, if it holds none of the words."""
+"""Or how like the request it must be in meaning, from 0 to 1, if it holds other words."""
 MESSAGES_LOOKED_AT = 2_000
 """The newest."""
 MESSAGES_AT_MOST = 20
@@ -41,70 +44,88 @@ ACTOR = "user's message"
 REASON = "The user asked to forget it."
 
 
-def forget_text(
-    text: str,
-    *,
-    act: Act,
-    home: Conversation | None,
-    users: Sequence[str],
-    also: Sequence[uuid.UUID] = (),
-) -> list[Suggestion]:
-    """Forget what a text says: facts and messages of users, or of `home` where there are none.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to look: in what users have, in one conversation, or with neither in the tenant."""
 
-    `also` are messages that go along, such as the one that asks. Returns a suggestion to erase
-    each fact.
+    tenant: Tenant
+    users: Sequence[str] = ()
+    home: Conversation | None = None
+
+    def list_requests(self, text: str) -> list[SearchRequest]:
+        """Return the searches that find facts and notes, one a user."""
+        kinds = [MemoryKind.FACT.value, *NOTE_TYPES]
+        home = self.home.external_id if self.home else None
+        request = SearchRequest(
+            query=text, source_types=kinds, conversation_id=home, max_results=LOOKED_AT
+        )
+        if not self.users:
+            return [request]
+        return [replace(request, user_id=user_id, conversation_id=None) for user_id in self.users]
+
+    def messages(self) -> QuerySet[Message]:
+        """Return the messages that are served, newest first."""
+        rows = Message.objects.of(self.tenant).filter(withheld_by=None).order_by("-id")
+        if self.users:
+            return rows.filter(conversation__user_id__in=self.users)
+        return rows.filter(conversation=self.home) if self.home else rows
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What is served no more: a suggestion to erase each fact, and notes, which are deleted."""
+
+    suggestions: list[Suggestion]
+    note_ids: list[uuid.UUID]
+
+
+def forget_text(text: str, *, act: Act, place: Place, also: Sequence[uuid.UUID] = ()) -> Forgotten:
+    """Forget what a text says: the facts and notes that fit best, and messages.
+
+    `also` are messages that go along, such as the one that asks.
     """
-    words = _read_words([text])[0]
-    facts = _find_facts(act.tenant, text, words, home, users)
-    messages = _find_messages(act.tenant, words, home, users)
-    found = [*also, *(one for one in messages if one not in also)]
-    return forgetting.forget(act=act, fact_ids=facts, message_ids=found)
+    language = detect_language([text])
+    language = STOPPED_BY if language == SIMPLE else language
+    (words,) = read_lexemes([text], language)
+    fact_ids, note_ids = _find_memories(place, text, words, language)
+    found = [*also, *_find_messages(place, words, language)]
+    made = forgetting.forget(act=act, fact_ids=fact_ids, message_ids=list(dict.fromkeys(found)))
+    for note_id in note_ids:
+        delete_note(tenant=place.tenant, actor=act.actor, note_id=note_id)
+    return Forgotten(made, note_ids)
 
 
-def _read_words(texts: Sequence[str]) -> list[set[str]]:
-    language = detect_language(texts[:1])
-    return read_lexemes(texts, STOPPED_BY if language == SIMPLE else language)
-
-
-def _find_facts(
-    tenant: Tenant, text: str, words: set[str], home: Conversation | None, users: Sequence[str]
-) -> list[uuid.UUID]:
-    """Return the active facts that fit best, best first."""
+def _find_memories(
+    place: Place, text: str, words: set[str], language: str
+) -> tuple[list[uuid.UUID], list[uuid.UUID]]:
+    """Return the active facts, and the notes, that fit best."""
+    tenant = place.tenant
     meaning = embed(text, choose_embedder(tenant=tenant))
     likeness = likeness_of(meaning.model)
-    findings: list[Finding] = []
-    for user_id in users or (None,):
-        request = SearchRequest(
-            query=text,
-            source_types=[MemoryKind.FACT.value],
-            user_id=user_id,
-            conversation_id=home.external_id if home and not users else None,
-            max_results=FACTS_LOOKED_AT,
-        )
-        findings += find_with(tenant=tenant, request=request, meaning=meaning).best
-    ids = [finding.memory_id for finding in findings]
-    rows = {row.id: row for row in queries.active_facts(tenant=tenant, fact_ids=ids)}
-    kept = [finding for finding in findings if finding.memory_id in rows]
-    sentences = [text, *(rows[finding.memory_id].fact for finding in kept)]
-    fits = []
-    for finding, said in zip(kept, _read_words(sentences)[1:], strict=True):
-        share = len(words & said) / len(words) if words else 0.0
-        alike = 0.0 if finding.distance is None else likeness.share(1 - finding.distance)
-        if share >= WORDS_SHARE or alike >= ALIKE_SHARE:
-            fits.append((share + alike, finding.memory_id))
-    return [fact_id for _, fact_id in sorted(fits, reverse=True)[:FACTS_AT_MOST]]
+    alike: dict[uuid.UUID, float] = {}
+    for request in place.list_requests(text):
+        for finding in find_with(tenant=tenant, request=request, meaning=meaning).best:
+            distance = finding.distance
+            alike[finding.memory_id] = 0.0 if distance is None else likeness.share(1 - distance)
+    facts = {row.id: row.fact for row in queries.active_facts(tenant=tenant, fact_ids=alike)}
+    notes = {row.id: row.content for row in notes_by_id(tenant=tenant, note_ids=alike).values()}
+    texts = facts | notes
+    shares = {
+        memory_id: len(words & said) / max(1, len(words))
+        for memory_id, said in zip(texts, read_lexemes(list(texts.values()), language), strict=True)
+    }
+    least = max(WORDS_SHARE, max(shares.values(), default=0.0) - BEHIND_BEST)
+    fits = [one for one in texts if shares[one] >= least or alike[one] >= ALIKE_SHARE]
+    fits = sorted(fits, key=lambda one: shares[one] + alike[one], reverse=True)[:FORGOTTEN_AT_MOST]
+    return [one for one in fits if one in facts], [one for one in fits if one in notes]
 
 
-def _find_messages(
-    tenant: Tenant, words: set[str], home: Conversation | None, users: Sequence[str]
-) -> list[uuid.UUID]:
+def _find_messages(place: Place, words: set[str], language: str) -> list[uuid.UUID]:
     """Return the newest messages that hold all of the words."""
     if len(words) < FEWEST_WORDS:
         return []
-    whose = Q(conversation__user_id__in=users) if users else Q(conversation=home)
-    rows = Message.objects.of(tenant).filter(whose, withheld_by=None).order_by("-id")
-    newest = list(rows.values_list("id", "content")[:MESSAGES_LOOKED_AT])
-    said = _read_words([" ".join(words), *(content for _, content in newest)])[1:]
+    newest = list(place.messages().values_list("id", "content")[:MESSAGES_LOOKED_AT])
+    said = read_lexemes([content for _, content in newest], language)
     pairs = zip(newest, said, strict=True)
     return [message_id for (message_id, _), has in pairs if words <= has][:MESSAGES_AT_MOST]
 
@@ -121,8 +142,7 @@ def forget_asked(claim: Claim) -> None:
         forget_text(
             thing,
             act=Act(claim.tenant, ACTOR, REASON),
-            home=home,
-            users=[home.user_id] if home.user_id else (),
+            place=Place(claim.tenant, [home.user_id] if home.user_id else (), home),
             also=[message.id] if is_all else (),
         )
     with commit(claim):

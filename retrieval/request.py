@@ -18,6 +18,7 @@ from memoryproject.text.cleaning import DEFANGED
 from retrieval.models import Retrieval
 
 SEMANTIC_LIMIT = 20
+PREFERENCE = "preference"
 SCOPES = CONVERSATION, USER, TENANT = "conversation", "user", "tenant"
 """Where to look: in the conversation, in all of its user's, or in all of the tenant's."""
 
@@ -36,6 +37,8 @@ class RecallRequest:
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
     category: str | None = None
+    preferences_only: bool = False
+    """Facts are preferences, and guidelines and dangers, which come unasked."""
     max_tokens: int | None = None
     as_of: datetime | None = None
     """Answer with what was true then; None: with what is believed now."""
@@ -71,13 +74,18 @@ class RecallRequest:
         return self.scope != CONVERSATION
 
     @property
+    def searched_category(self) -> str | None:
+        """Return the category of the facts that are searched; None: any."""
+        return PREFERENCE if self.preferences_only else self.category
+
+    @property
     def is_present(self) -> bool:
         """Whether no other moment is asked about."""
         return self.as_of is None and self.known_at is None
 
     def parameters(self) -> dict[str, Any]:
         """Return what the statement that searches a conversation takes of it, by its slots."""
-        return {"category": self.category, "as_of": self.as_of, "explain": self.explain}
+        return {"category": self.searched_category, "as_of": self.as_of, "explain": self.explain}
 
     def to_json(self) -> dict[str, Any]:
         """Return every option as it is applied, for a receipt, which has the query by itself."""

@@ -13,7 +13,8 @@ from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from retrieval import forgetting
-from retrieval.request import CONVERSATION, USER
+from retrieval.forgetting import Forgotten, Place
+from retrieval.request import CONVERSATION, SCOPES, TENANT, USER
 from semantic import forgetting as facts
 from semantic.curation import REASON_AT_MOST, Act
 
@@ -34,10 +35,10 @@ class ForgetInput(fields.Strict):
         help_text="Which facts to forget, instead of a text.",
     )
     scope = fields.WordField(
-        choices=(CONVERSATION, USER),
-        required=False,
-        help_text="Where a text is looked for: in the conversation, or in all of its user's; "
-        "absent: in all of the user's if there is one.",
+        choices=SCOPES,
+        default=USER,
+        help_text="Where a text is looked for: in the conversation, in all that the user has (or "
+        "in the conversation if it has none), or in the tenant.",
     )
     conversation_id = fields.IdField(required=False)
     user_id = fields.NameField()
@@ -59,11 +60,12 @@ class ForgottenFact(serializers.Serializer[Any]):
 class ForgetOutput(serializers.Serializer[Any]):
     """What is forgotten from now on."""
 
-    forgotten = ForgottenFact(many=True)
+    forgotten = ForgottenFact(many=True, source="suggestions")
+    note_ids = serializers.ListField(child=serializers.UUIDField())
 
 
 class Forget(KeyedView):
-    """Forgets facts, and the messages that say them."""
+    """Forgets facts and notes, and the messages that say them."""
 
     for_users = True
     scope = Scope.INGEST
@@ -74,21 +76,23 @@ class Forget(KeyedView):
         act = Act(self.tenant(), self.actor(), body.get("reason", forgetting.REASON))
         if "fact_ids" in body:
             made = facts.forget(act=act, fact_ids=set(body["fact_ids"]))
-        else:
-            made = self._forget_text(body, act)
-        return Response({"forgotten": ForgottenFact(made, many=True).data})
+            return Response(ForgetOutput(Forgotten(made, [])).data)
+        place = self._choose_place(body)
+        return Response(
+            ForgetOutput(forgetting.forget_text(body["text"], act=act, place=place)).data
+        )
 
-    def _forget_text(self, body: dict[str, Any], act: Act) -> Any:
+    def _choose_place(self, body: dict[str, Any]) -> Place:
         home = None
         if "conversation_id" in body:
-            home = queries.get_by_external_id(act.tenant, body["conversation_id"])
-        user_id = body.get("user_id", "") or (home.user_id if home else "")
-        if body.get("scope") == CONVERSATION:
-            user_id = ""
-        elif not user_id:
-            user_id = walls.choose_user("")
-        if not (home or user_id):
-            missing = ["Name a user_id or a conversation_id: it says where to look."]
-            raise serializers.ValidationError({"user_id": missing})
-        users = [user_id] if user_id else []
-        return forgetting.forget_text(body["text"], act=act, home=home, users=users)
+            home = queries.get_by_external_id(self.tenant(), body["conversation_id"])
+        scope, user_id = body["scope"], body.get("user_id", "")
+        if scope == TENANT:
+            return Place(self.tenant())
+        if scope == CONVERSATION and home is None:
+            raise serializers.ValidationError({"conversation_id": ["Name the conversation."]})
+        if scope == USER:
+            user_id = user_id or (home.user_id if home else walls.choose_user(""))
+        if not (user_id or home):
+            raise serializers.ValidationError({"user_id": ["Name the user, or a conversation."]})
+        return Place(self.tenant(), [user_id] if scope == USER and user_id else (), home)

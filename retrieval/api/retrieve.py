@@ -66,6 +66,11 @@ class ContextInput(fields.Strict):
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
     category = fields.WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    preferences_only = fields.FlagField(
+        default=False,
+        help_text="Preferences, guidelines and dangers alone: what holds whatever an agent works "
+        "at, such as a coding agent in another project of its user. Not with `category`.",
+    )
     max_tokens = BudgetField(
         required=False,
         help_text="Pack the most useful text into this budget, never over it.",
@@ -103,6 +108,8 @@ class ContextInput(fields.Strict):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["whole"] and "max_tokens" in attrs:
             raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
+        if attrs.get("preferences_only") and "category" in attrs:
+            raise serializers.ValidationError({"category": ["Not with preferences_only."]})
         if attrs["scope"] != USER and "user_id" in attrs:
             raise serializers.ValidationError({"user_id": ["This needs the scope user."]})
         for name in {"as_of", "known_at", "min_relevance"} & set(attrs):
@@ -116,6 +123,7 @@ class RetrieveInput(ContextInput):
 
     ignored = frozenset()
 
+    preferences_only = None  # type: ignore[assignment]  # these calls answer with messages, too
     episodic_limit = fields.WholeNumberField(
         required=False,
         min_value=1,

@@ -141,7 +141,7 @@ def search_unordered(conversation: Conversation, question: Question) -> list[Hit
 def _is_usual(conversation: Conversation, question: Question) -> bool:
     """Return whether a kept plan serves: those of another moment or category are made anew."""
     is_now = question.request.as_of is None and question.known is None
-    is_usual = is_now and question.request.category is None
+    is_usual = is_now and question.request.searched_category is None
     return is_usual and conversation.id not in find_approximate(conversation.tenant)
 
 

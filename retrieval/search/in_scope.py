@@ -41,7 +41,7 @@ def _search_shelf(
         query=question.request.query,
         source_types=[shelf.value],
         user_id=user_id,
-        category=question.request.category if shelf is MemoryKind.FACT else None,
+        category=question.request.searched_category if shelf is MemoryKind.FACT else None,
         max_results=LEGS * question.fusion.depth,
     )
     findings = find_with(tenant=tenant, request=request, meaning=question.meaning).best

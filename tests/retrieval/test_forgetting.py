@@ -110,6 +110,16 @@ def test_facts_are_forgotten_by_id(ana: Agent, talk: str, cleo: Agent) -> None:
     assert forget(ana, fact_ids=[dog["id"]]) == [], "it is forgotten already"
 
 
+def test_a_note_that_says_it_is_deleted(ana: Agent) -> None:
+    note = {"content": "The user has a dog named Rex.", "user_id": "nora"}
+    kept = {"content": "The user's cat is named Minka.", "user_id": "nora"}
+    ids = [ana.post("notes", body).json()["id"] for body in (note, kept)]
+    answer = ana.post("forget", {"text": "my dog Rex", "scope": "tenant"}).json()
+    assert answer == {"forgotten": [], "note_ids": [ids[0]]}
+    assert ana.get(f"notes/{ids[0]}").status_code == 404
+    assert ana.get(f"notes/{ids[1]}").status_code == 200
+
+
 def test_a_user_says_it_in_a_message(ana: Agent, talk: str) -> None:
     say(ana, "Forget that I have a dog named Rex.")
     assert (drain_jobs().dead, "Rex" in serve(ana, talk)) == (0, False)
@@ -162,7 +172,7 @@ def make_bound(user: str) -> Agent:
         ({"text": "Rex", "fact_ids": [str(uuid.uuid4())]}, "text"),
         ({"text": "Rex"}, "user_id"),
         ({"fact_ids": []}, "fact_ids"),
-        ({"text": "Rex", "user_id": "nora", "scope": "tenant"}, "scope"),
+        ({"text": "Rex", "user_id": "nora", "scope": "world"}, "scope"),
     ],
 )
 def test_bad_requests_are_told(ana: Agent, body: dict[str, Any], field: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memoryproject.text.tokens import count_tokens
+from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
 
 pytestmark = pytest.mark.django_db
@@ -96,3 +97,18 @@ def test_words_of_every_script_are_compared(ana: Agent) -> None:
     say(ana, "私は犬を飼っています。", "今日は雨です。")
     text = ask(ana, "犬の名前は何ですか", max_tokens=300)
     assert "犬を飼って" in text and "雨" not in text
+
+
+def test_preferences_guidelines_and_dangers_come_alone(ana: Agent) -> None:
+    talk = say(
+        ana, "I'm allergic to peanuts.", "From now on always answer in bullet points.",
+        "The staging database is on port 5544.", "I like jazz.", "I moved to Porto last year.",
+    )  # fmt: skip
+    ana.flush(uuid.UUID(talk))
+    body = {"conversation_id": talk, "query": "Suggest a dessert.", "preferences_only": True}
+    for more in ({}, {"max_tokens": 300}):
+        text = ana.post("context_pre_retrieve", {**body, **more}).content.decode()
+        assert "peanuts" in text and "bullet points" in text and "jazz" in text
+        assert "5544" not in text and "Porto" not in text
+    assert_problem(ana.post("context_pre_retrieve", {**body, "category": "goal"}), 400, "category")
+    assert_problem(ana.post("retrieve_memory", body), 400, "preferences_only")

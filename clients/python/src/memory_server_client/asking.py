@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from memory_server_client import types
 from memory_server_client.core import (
@@ -18,6 +19,15 @@ from memory_server_client.core import (
 )
 from memory_server_client.faces import Operation as operation
 from memory_server_client.faces import listing
+
+
+NOTES_AT_MOST = 3
+"""Notes in what is recalled."""
+LEAST_RELEVANCE = 0.3
+CHUNK_TOKENS = 80
+"""At least, for a note: the marks around it alone take forty."""
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+"""A conversation that nobody leads."""
 
 
 class Asking(Calls):
@@ -39,6 +49,7 @@ class Asking(Calls):
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
         min_seq: int | None = None,
+        fresh: bool | None = None,
         min_relevance: float | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
@@ -59,6 +70,8 @@ class Asking(Calls):
             scope: whose memories: the conversation's, its user's, or the tenant's.
             user_id: whose, with the scope `user`; default: the conversation's user.
             min_seq: include what was said up to this message, processed or not.
+            fresh: include the last messages that are not processed yet, of the conversation, or
+                with the scope `user` of each of his others.
             min_relevance: answer with nothing where `Markdown.relevance` is below this.
             whole: show messages of over 8,000 characters whole; not with `max_tokens`.
             links: `defanged`, so that nothing follows or loads them, or `plain`; default: as
@@ -83,6 +96,7 @@ class Asking(Calls):
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
         min_seq: int | None = None,
+        fresh: bool | None = None,
         min_relevance: float | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
@@ -102,19 +116,79 @@ class Asking(Calls):
         max_tokens: int | None = None,
         semantic_limit: int | None = None,
         category: types.CategoryEnum | None = None,
+        preferences_only: bool | None = None,
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
         min_seq: int | None = None,
+        fresh: bool | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
     ) -> Flow[Markdown]:
-        """Return facts alone, for a system prompt; guidelines are always among them."""
+        """Return facts alone, for a system prompt; guidelines are always among them.
+
+        Args:
+            preferences_only: preferences, guidelines and dangers alone.
+        """
         return self._ask("context_pre_retrieve", named(locals()), read=read_markdown)
+
+    @operation
+    def recall(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        conversation_id: Id | None = None,
+        max_tokens: int = 1000,
+    ) -> Flow[Markdown]:
+        """Return what is known of a user from all his conversations and notes, for a prompt.
+
+        Texts stand between marks that say that they are data. Empty: memory holds nothing on it.
+        A few calls: `search` for notes, `retrieve_memory` for all else, with its receipt.
+
+        Args:
+            query: what to look for, in words.
+            user_id: whose memory; default: all that the key may see.
+            conversation_id: the one at hand: what waits there is left to the prompt.
+            max_tokens: that the whole answer may have.
+        """
+        room = max(max_tokens // 4, min(max_tokens // 2, CHUNK_TOKENS))  # for notes
+        found = yield from self._ask(
+            "search",
+            {
+                "query": query,
+                "source_types": get_args(types.NoteTypeEnum),
+                "user_id": user_id,
+                "min_relevance": LEAST_RELEVANCE,
+                "max_results": NOTES_AT_MOST,
+            },
+        )
+        notes: list[str] = []
+        items = found["items"][: room // CHUNK_TOKENS]
+        for item in items:
+            body = {"max_tokens": room // len(items), "fence": True}
+            chunk = yield from self._ask(at("memories/{}/chunk", item["id"]), body)
+            notes.append(chunk["content"])
+            max_tokens -= chunk["token_count"]
+        text: Markdown = yield from self._ask(
+            "retrieve_memory",
+            {
+                "conversation_id": conversation_id or NOWHERE,
+                "query": query,
+                "scope": "user" if user_id else "tenant",
+                "user_id": user_id,
+                "max_tokens": max_tokens,
+                "fence": True,
+            },
+            read=read_markdown,
+        )
+        whole = Markdown("\n".join([*notes, text] if text else notes))
+        vars(whole).update(vars(text))
+        return whole
 
     @operation
     def recent_memory(

@@ -106,6 +106,30 @@ class Writing(Calls):
         return self._post("flush", {"conversation_id": conversation_id})
 
     @operation
+    def close_conversation(self, conversation_id: Id) -> Flow[types.FlushOutput]:
+        """End a session: what `flush` does; what is said later opens the conversation again."""
+        return self._post(at("conversations/{}/close", conversation_id))
+
+    @operation
+    def forget(
+        self,
+        text: str | None = None,
+        *,
+        fact_ids: Sequence[Id] | None = None,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        conversation_id: Id | None = None,
+        reason: str | None = None,
+    ) -> Flow[types.ForgetOutput]:
+        """Serve no more what a user asks to forget; a person erases it for good, or restores it.
+
+        Args:
+            text: what to forget, in words; or name it by `fact_ids`.
+            scope: where the text is looked for: the user's memory, the conversation, the tenant.
+        """
+        return self._post("forget", named(locals()))
+
+    @operation
     def wait_for(
         self, job: Id | Mapping[str, Any], *, timeout_s: float = 60.0
     ) -> Flow[types.JobOutput]:
