@@ -20,7 +20,7 @@ _WORDINGS = (
     rf"""(?:bitte\ )?(?:vergiss|vergessen\ sie)(?:\ bitte)?,?\ (?:
         dass\ (?=ich\ |mein|wir\ |unser) | alles\ (?:über|zu)\ | (?=mein|unser)){_THING}""",
     rf"""(?:s['’]il\ te\ pla[iî]t,?\ )?oublie[sz]?\ (?:
-        que?\ (?=je\ |j['’]|mon\ |ma\ |mes\ |nous\ ) | tout\ sur\ | (?=mon\ |ma\ |mes\ )){_THING}""",
+        que?\ (?=je\ |j['’]|mon\ |ma\ |mes\ |nous\ ) | tout\ sur\ | (?=m(?:on|a|es)\ )){_THING}""",
     rf"""(?:por\ favor,?\ )?olvid[ae]\ (?:que\ | todo\ sobre\ | (?=mi\ |mis\ )){_THING}""",
     rf"""(?:per\ favore,?\ )?dimentica\ (?:che\ | tutto\ su\w*\ | (?=il\ mio|la\ mia)){_THING}""",
     rf"""(?:por\ favor,?\ )?esque[cç][ae]\ (?:que\ | tudo\ sobre\ | (?=o\ meu|a\ minha)){_THING}""",

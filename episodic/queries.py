@@ -32,14 +32,16 @@ FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
 """Likewise, of `conversations_with_due_windows` for one, with each message."""
-WAITING = """SELECT waiting.* FROM episodic_conversation AS home CROSS JOIN LATERAL (
+OPEN_OF_USERS = """SELECT tenant_id, id FROM episodic_conversation
+WHERE tenant_id = %(tenant)s AND user_id = ANY(%(users)s) AND user_id <> '' AND pending_count > 0"""
+NEWEST_OF_TENANT = """SELECT tenant_id, id FROM episodic_conversation WHERE tenant_id = %(tenant)s
+ORDER BY id DESC LIMIT 200"""
+WAITING = """SELECT waiting.* FROM ({homes}) AS home CROSS JOIN LATERAL (
     SELECT * FROM episodic_message
     WHERE tenant_id = home.tenant_id AND conversation_id = home.id
         AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
     ORDER BY seq DESC LIMIT %(at_most)s
 ) AS waiting
-WHERE home.tenant_id = %(tenant)s AND home.user_id = ANY(%(users)s) AND home.user_id <> ''
-    AND home.pending_count > 0
 ORDER BY waiting.id DESC LIMIT %(at_most)s"""
 """Ids of messages are in the order in which they were stored."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
@@ -89,19 +91,23 @@ def window_messages(conversation: Conversation) -> QuerySet[Message]:
     return Message.objects.within(conversation).filter(IN_WINDOW).order_by("seq")
 
 
-def waiting_of_users(tenant: Tenant, user_ids: Sequence[str], *, at_most: int) -> list[Message]:
+def waiting_elsewhere(
+    tenant: Tenant, user_ids: Sequence[str] | None, *, at_most: int
+) -> list[Message]:
     """Return the newest messages in no episode yet of all conversations of users, newest first.
 
-    Of users whom the caller may see. Uses indexes: episodic_conversation_by_user,
+    Of users whom the caller may see; None: of all those, or where that is everybody of the
+    tenant's 200 newest conversations. Uses indexes: episodic_conversation_by_user,
     episodic_message_window.
     """
     seen = walls.get_users()
-    users = [user_id for user_id in user_ids if seen is None or user_id in seen]
-    params = {"tenant": tenant.id, "users": users, "at_most": at_most}
-    messages = list(Message.across_tenants.raw(WAITING, params)) if users else []
-    homes = Conversation.objects.of(tenant).in_bulk({row.conversation_id for row in messages})
+    users = seen if user_ids is None else [one for one in user_ids if seen is None or one in seen]
+    homes = NEWEST_OF_TENANT if users is None else OPEN_OF_USERS
+    params = {"tenant": tenant.id, "users": list(users or ()), "at_most": at_most}
+    messages = list(Message.across_tenants.raw(WAITING.replace("{homes}", homes), params))
+    by_id = Conversation.objects.of(tenant).in_bulk({row.conversation_id for row in messages})
     for message in messages:
-        message.tenant, message.conversation = tenant, homes[message.conversation_id]
+        message.tenant, message.conversation = tenant, by_id[message.conversation_id]
     return messages
 
 

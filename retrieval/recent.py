@@ -2,8 +2,9 @@
 
 They have no search units: they are few, and read whole. Of the conversation that is asked in
 they come with `min_seq` or `fresh`. In the scope of a user those of his other open
-conversations come, too: with `max_tokens` the ones that share words with the question, with
-`fresh` also the last lines of each. Words decide what is shown, then recency.
+conversations (in that of a tenant: of the newest) come, too: with `max_tokens` the ones that
+share words with the question, with `fresh` also the last lines of each. Words decide what is
+shown, then recency.
 
 Not by vector: these messages have none until they are in an episode, and to embed them while
 somebody waits costs 10 ms each.
@@ -29,7 +30,7 @@ from retrieval import markdown
 from retrieval.markdown import Block
 from retrieval.models import Retrieval
 from retrieval.packing import Budget, fit
-from retrieval.request import USER, RecallRequest
+from retrieval.request import TENANT, USER, RecallRequest
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -73,8 +74,9 @@ def find_recent(
     Raises:
         Problem: the conversation has no message `min_seq` yet.
     """
-    own = _find_own(conversation, request, is_alone=request.scope != USER or not users)
-    others = _find_others(conversation, request, users)
+    is_alone = not (request.scope == TENANT or (request.scope == USER and users))
+    own = _find_own(conversation, request, is_alone=is_alone)
+    others = [] if is_alone else _find_others(conversation, request, users)
     ranked = sorted([*own, *others], key=lambda one: one.worth, reverse=True)
     chosen = [one.message for one in ranked[:SHOWN_AT_MOST]]
     if not chosen:
@@ -123,9 +125,8 @@ def _find_others(
     conversation: Conversation, request: RecallRequest, users: Sequence[str]
 ) -> list[Choice]:
     """Return what waits in other conversations of the users, if it fits the question or is new."""
-    if request.scope != USER or not is_asked_for(request):
-        return []
-    newest = episodic_queries.waiting_of_users(conversation.tenant, users, at_most=READ_AT_MOST)
+    whose = users if request.scope == USER else None
+    newest = episodic_queries.waiting_elsewhere(conversation.tenant, whose, at_most=READ_AT_MOST)
     waiting = [row for row in newest if row.conversation_id != conversation.id]
     weights = _weigh(request.query, waiting)
     least = LEAST_SHARE * max(weights, default=0.0)
@@ -146,7 +147,7 @@ def is_asked_for(request: RecallRequest) -> bool:
         return True
     has_room = request.max_tokens is not None and request.kind is not Retrieval.Kind.CONTEXT
     is_narrow = request.category is not None or not request.is_present
-    return request.scope == USER and has_room and not is_narrow
+    return request.is_shared and has_room and not is_narrow
 
 
 def _weigh(query: str, messages: Sequence[Message]) -> list[float]:

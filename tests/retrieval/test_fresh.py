@@ -18,7 +18,7 @@ QUESTION = "On which port is the staging database?"
 def say(agent: Agent, *lines: str, user: str = "nora", talk: str | None = None) -> str:
     talk = talk or str(uuid.uuid4())
     messages = [{"role": "user", "content": line} for line in lines]
-    body = {"conversation_id": talk, "user_id": user, "messages": messages}
+    body = {"conversation_id": talk, "user_id": user or None, "messages": messages}
     assert agent.post("add_messages", body).status_code == 201
     return talk
 
@@ -75,9 +75,19 @@ def test_nobody_gets_what_others_said(ana: Agent, cleo: Agent) -> None:
     bound = make_agent("ana's", "bound")
     bound.key.user_ids = ["nora"]
     bound.key.save()
-    body = {"query": QUESTION, "scope": "user", "user_id": "olga", "max_tokens": 300}
-    answer = bound.post("retrieve_memory", {**body, "conversation_id": str(uuid.uuid4())})
-    assert b"5544" not in answer.content
+    for scope in ({"scope": "user", "user_id": "olga"}, {"scope": "tenant"}):
+        body = {"query": QUESTION, "conversation_id": str(uuid.uuid4()), "max_tokens": 300}
+        answer = bound.post("retrieve_memory", {**body, **scope})
+        assert b"5544" not in answer.content
+
+
+def test_in_the_scope_of_a_tenant_all_its_newest_conversations_are_read(
+    ana: Agent, cleo: Agent
+) -> None:
+    say(ana, "The staging database is on port 5544.", user="")
+    body = {"query": QUESTION, "conversation_id": str(uuid.uuid4()), "max_tokens": 300}
+    assert b"5544" in ana.post("retrieve_memory", {**body, "scope": "tenant"}).content
+    assert b"5544" not in cleo.post("retrieve_memory", {**body, "scope": "tenant"}).content
 
 
 @pytest.mark.parametrize("budget", [5, 40, 80, 300])

@@ -85,7 +85,9 @@ async def test_what_is_forgotten_is_recalled_no_more(
 ) -> None:
     word = f"w{uuid.uuid4().hex[:12]}"
     talk = uuid.uuid4()
-    rest.add_message(talk, {"role": "user", "name": "Ana", "content": f"I have a dog named {word}."})
+    rest.add_message(
+        talk, {"role": "user", "name": "Ana", "content": f"I have a dog named {word}."}
+    )
     rest.wait_for(rest.flush(talk))
     async with connect(KEY) as client:
         await use(client, "remember", text=f"The dog is called {word}.")
