@@ -19,8 +19,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="memory-mcp",
         description="Long-term memory over MCP. MEMORY_URL says where the memory server is "
-        f"({LOCAL}); over stdio MEMORY_KEY is the key and MEMORY_USER whose memory it is, over HTTP "
-        "each request brings its own key, and the memory is that of the user it is bound to.",
+        f"({LOCAL}); over stdio MEMORY_KEY is the key and MEMORY_USER whose memory it is, over "
+        "HTTP each request brings its own key, and the memory is that of the user it is bound to.",
     )
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP at /mcp")
     parser.add_argument("--host", default="127.0.0.1", help="with --http (%(default)s)")

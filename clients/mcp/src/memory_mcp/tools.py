@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from memory_server_client import AsyncClient, NewMessage, NotFound, types
+from memory_server_client.fences import fence
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
-
-from memory_mcp.fences import fence
 
 CONVERSATIONS = uuid.UUID("6a3f6f4e-5a57-5e39-8d0b-0a4b1f6d1c55")
 """Turns the name of a conversation into its id."""

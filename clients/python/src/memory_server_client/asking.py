@@ -19,13 +19,14 @@ from memory_server_client.core import (
 )
 from memory_server_client.faces import Operation as operation
 from memory_server_client.faces import listing
+from memory_server_client.fences import fence
 
-
-NOTES_AT_MOST = 3
-"""Notes in what is recalled."""
-LEAST_RELEVANCE = 0.3
-CHUNK_TOKENS = 80
-"""At least, for a note: the marks around it alone take forty."""
+LEAST_RELEVANCE = 0.2
+"""Of a note in what is recalled."""
+LEAST_CUT_TOKENS = 40
+"""Of a note that the budget cuts."""
+LEAST_ROOM, FENCE_TOKENS, LINE_TOKENS = 100, 45, 12
+"""Tokens for notes at least, for the marks around them, and for what stands before each."""
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 """A conversation that nobody leads."""
 
@@ -156,7 +157,6 @@ class Asking(Calls):
             conversation_id: the one at hand: what waits there is left to the prompt.
             max_tokens: that the whole answer may have.
         """
-        room = max(max_tokens // 4, min(max_tokens // 2, CHUNK_TOKENS))  # for notes
         found = yield from self._ask(
             "search",
             {
@@ -164,16 +164,22 @@ class Asking(Calls):
                 "source_types": get_args(types.NoteTypeEnum),
                 "user_id": user_id,
                 "min_relevance": LEAST_RELEVANCE,
-                "max_results": NOTES_AT_MOST,
             },
         )
+        room = max(max_tokens // 4, min(max_tokens // 2, LEAST_ROOM)) - FENCE_TOKENS
         notes: list[str] = []
-        items = found["items"][: room // CHUNK_TOKENS]
-        for item in items:
-            body = {"max_tokens": room // len(items), "fence": True}
-            chunk = yield from self._ask(at("memories/{}/chunk", item["id"]), body)
-            notes.append(chunk["content"])
-            max_tokens -= chunk["token_count"]
+        for item in found["items"]:
+            size, said = min(item["token_estimate"], room), item["snippet"]
+            if size < min(item["token_estimate"], LEAST_CUT_TOKENS):
+                break
+            if size == room or said.endswith("…"):
+                body = {"max_tokens": size}
+                said = (yield from self._ask(at("memories/{}/chunk", item["id"]), body))["content"]
+            notes.append(f"- note of {item['occurred_at'][:10]}: {said}")
+            room -= size + LINE_TOKENS
+            max_tokens -= size + LINE_TOKENS
+        if notes:
+            max_tokens -= FENCE_TOKENS
         text: Markdown = yield from self._ask(
             "retrieve_memory",
             {
@@ -186,7 +192,8 @@ class Asking(Calls):
             },
             read=read_markdown,
         )
-        whole = Markdown("\n".join([*notes, text] if text else notes))
+        known = [fence(notes)] if notes else []
+        whole = Markdown("\n".join([*known, text] if text else known))
         vars(whole).update(vars(text))
         return whole
 
