@@ -32,9 +32,11 @@ FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
 """Likewise, of `conversations_with_due_windows` for one, with each message."""
-OPEN_OF_USERS = """SELECT tenant_id, id FROM episodic_conversation
-WHERE tenant_id = %(tenant)s AND user_id = ANY(%(users)s) AND user_id <> '' AND pending_count > 0"""
-NEWEST_OF_TENANT = """SELECT tenant_id, id FROM episodic_conversation WHERE tenant_id = %(tenant)s
+OPEN_HOMES = """SELECT tenant_id, id FROM episodic_conversation
+WHERE tenant_id = %(tenant)s AND id = ANY(%(homes)s::uuid[]) AND pending_count > 0"""
+NEWEST_HOMES = """SELECT tenant_id, id FROM episodic_conversation
+WHERE tenant_id = %(tenant)s AND coalesce(user_id = ANY(%(users)s::text[]), TRUE)
+    AND coalesce(agent_id = %(agent)s, TRUE)
 ORDER BY id DESC LIMIT 200"""
 WAITING = """SELECT waiting.* FROM ({homes}) AS home CROSS JOIN LATERAL (
     SELECT * FROM episodic_message
@@ -91,20 +93,28 @@ def window_messages(conversation: Conversation) -> QuerySet[Message]:
     return Message.objects.within(conversation).filter(IN_WINDOW).order_by("seq")
 
 
-def waiting_elsewhere(
-    tenant: Tenant, user_ids: Sequence[str] | None, *, at_most: int
+def waiting_in(
+    tenant: Tenant,
+    homes: Sequence[uuid.UUID] | None,
+    *,
+    at_most: int,
+    agent_id: str | None = None,
 ) -> list[Message]:
-    """Return the newest messages in no episode yet of all conversations of users, newest first.
+    """Return the newest messages in no episode yet of some conversations, newest first.
 
-    Of users whom the caller may see; None: of all those, or where that is everybody of the
-    tenant's 200 newest conversations. Uses indexes: episodic_conversation_by_user,
-    episodic_message_window.
+    None: of the tenant's 200 newest, of those that the caller may see and an agent leads.
+    Uses index: episodic_message_window.
     """
-    seen = walls.get_users()
-    users = seen if user_ids is None else [one for one in user_ids if seen is None or one in seen]
-    homes = NEWEST_OF_TENANT if users is None else OPEN_OF_USERS
-    params = {"tenant": tenant.id, "users": list(users or ()), "at_most": at_most}
-    messages = list(Message.across_tenants.raw(WAITING.replace("{homes}", homes), params))
+    users = walls.get_users()
+    params = {
+        "tenant": tenant.id,
+        "homes": list(homes or ()),
+        "users": None if users is None else list(users),
+        "agent": agent_id,
+        "at_most": at_most,
+    }
+    statement = WAITING.replace("{homes}", NEWEST_HOMES if homes is None else OPEN_HOMES)
+    messages = list(Message.across_tenants.raw(statement, params))
     by_id = Conversation.objects.of(tenant).in_bulk({row.conversation_id for row in messages})
     for message in messages:
         message.tenant, message.conversation = tenant, by_id[message.conversation_id]
@@ -277,9 +287,12 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
     return [row["conversation_id"] for row in stale]
 
 
-def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
-    """Return the episodes that there were at a moment; none that was withheld since."""
-    rows = episodes_of(conversation).filter(created_at__lte=known_at)
+def episodes_known_at(
+    tenant: Tenant, homes: Sequence[uuid.UUID], known_at: datetime
+) -> list[uuid.UUID]:
+    """Return the episodes of conversations at a moment; none that was withheld since."""
+    mine = Episode.objects.of(tenant).filter(conversation__in=list(homes), withheld_by=None)
+    rows = mine.filter(created_at__lte=known_at)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 

@@ -21,6 +21,7 @@ from memoryproject.tenancy.models import Tenant
 from notes.queries import notes_by_id
 from notes.services import delete_note
 from retrieval.recent import STOPPED_BY, read_lexemes
+from retrieval.scope import find_user_ids
 from retrieval.search.in_conversation import embed
 from retrieval.search.in_tenant import NOTE_TYPES, SearchRequest, find_with
 from retrieval.search.scores import likeness_of
@@ -49,7 +50,8 @@ class Place:
     """Where to look: in what users have, in one conversation, or with neither in the tenant."""
 
     tenant: Tenant
-    users: Sequence[str] = ()
+    users: Sequence[str] | None = None
+    """Empty: they may not be seen, so there is nothing to look in."""
     home: Conversation | None = None
 
     def list_requests(self, text: str) -> list[SearchRequest]:
@@ -59,16 +61,21 @@ class Place:
         request = SearchRequest(
             query=text, source_types=kinds, conversation_id=home, max_results=LOOKED_AT
         )
-        if not self.users:
+        if self.users is None:
             return [request]
         return [replace(request, user_id=user_id, conversation_id=None) for user_id in self.users]
 
     def messages(self) -> QuerySet[Message]:
         """Return the messages that are served, newest first."""
         rows = Message.objects.of(self.tenant).filter(withheld_by=None).order_by("-id")
-        if self.users:
+        if self.users is not None:
             return rows.filter(conversation__user_id__in=self.users)
         return rows.filter(conversation=self.home) if self.home else rows
+
+
+def choose_place(tenant: Tenant, user_id: str, home: Conversation | None) -> Place:
+    """Return all that a user has, under whichever ids; without a user, the conversation."""
+    return Place(tenant, find_user_ids(tenant, user_id) if user_id else None, home)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,7 @@ def forget_asked(claim: Claim) -> None:
         forget_text(
             thing,
             act=Act(claim.tenant, ACTOR, REASON),
-            place=Place(claim.tenant, [home.user_id] if home.user_id else (), home),
+            place=choose_place(claim.tenant, home.user_id, home),
             also=[message.id] if is_all else (),
         )
     with commit(claim):

@@ -30,7 +30,8 @@ from retrieval import markdown
 from retrieval.markdown import Block
 from retrieval.models import Retrieval
 from retrieval.packing import Budget, fit
-from retrieval.request import TENANT, USER, RecallRequest
+from retrieval.request import RecallRequest
+from retrieval.scope import Scope
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -64,25 +65,24 @@ class Choice:
 
 
 def find_recent(
-    conversation: Conversation, request: RecallRequest, *, users: Sequence[str] = ()
+    scope: Scope, request: RecallRequest, conversation: Conversation | None
 ) -> Block | None:
     """Return the messages of open windows to show, as a part of an answer: the newest that fit.
 
-    `users` are the ids of whose conversations are searched, in the scope of a user. None if no
-    message is to be shown, or if all up to `min_seq` is indexed.
+    `conversation` is the one that is asked in. None if no message is to be shown, or if all up
+    to `min_seq` is indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
     """
-    is_alone = not (request.scope == TENANT or (request.scope == USER and users))
-    own = _find_own(conversation, request, is_alone=is_alone)
-    others = [] if is_alone else _find_others(conversation, request, users)
+    own = _find_own(conversation, request, is_alone=not scope.is_shared) if conversation else []
+    others = _find_others(scope, request, conversation) if scope.is_shared else []
     ranked = sorted([*own, *others], key=lambda one: one.worth, reverse=True)
     chosen = [one.message for one in ranked[:SHOWN_AT_MOST]]
     if not chosen:
         return None
-    if conversation.has_corrections or request.is_shared:
-        set_corrections(conversation.tenant, chosen)
+    if scope.has_corrections:
+        set_corrections(scope.tenant, chosen)
     return _render(chosen, request, with_places=bool(others))
 
 
@@ -122,12 +122,15 @@ def _words(content: str) -> set[str]:
 
 
 def _find_others(
-    conversation: Conversation, request: RecallRequest, users: Sequence[str]
+    scope: Scope, request: RecallRequest, conversation: Conversation | None
 ) -> list[Choice]:
-    """Return what waits in other conversations of the users, if it fits the question or is new."""
-    whose = users if request.scope == USER else None
-    newest = episodic_queries.waiting_elsewhere(conversation.tenant, whose, at_most=READ_AT_MOST)
-    waiting = [row for row in newest if row.conversation_id != conversation.id]
+    """Return what waits in other conversations of a scope, if it fits the question or is new."""
+    homes = None if scope.is_everything else scope.homes
+    newest = episodic_queries.waiting_in(
+        scope.tenant, homes, at_most=READ_AT_MOST, agent_id=scope.agent_id
+    )
+    own_id = conversation.id if conversation else None
+    waiting = [row for row in newest if row.conversation_id != own_id]
     weights = _weigh(request.query, waiting)
     least = LEAST_SHARE * max(weights, default=0.0)
     places: Counter[object] = Counter()

@@ -5,7 +5,7 @@ changeset, and these are never altered. So any past state can be read back exact
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -28,16 +28,16 @@ def facts_believed_at(
     tenant: Tenant,
     known_at: datetime,
     as_of: datetime | None = None,
-    conversation: Conversation | None = None,
+    homes: Sequence[uuid.UUID] | None = None,
 ) -> list[uuid.UUID]:
-    """Return the facts that were active at `known_at`, of one conversation or of all.
+    """Return the facts that were active at `known_at`, of some conversations or of all.
 
     With `as_of` those that were held at `known_at` to be true at that other moment: retired
     ones that had been true then, too.
     """
     params = {
         "tenant": tenant.id,
-        "conversation": conversation.id if conversation else None,
+        "homes": None if homes is None else list(homes),
         "known_at": known_at,
         "as_of": as_of,
     }

@@ -191,6 +191,7 @@ def index_facts(
             for fact, vector in facts.items()
         ],
         model=model,
+        user_id=conversation.user_id,
     )
 
 

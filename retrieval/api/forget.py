@@ -95,4 +95,4 @@ class Forget(KeyedView):
             user_id = user_id or (home.user_id if home else walls.choose_user(""))
         if not (user_id or home):
             raise serializers.ValidationError({"user_id": ["Name the user, or a conversation."]})
-        return Place(self.tenant(), [user_id] if scope == USER and user_id else (), home)
+        return forgetting.choose_place(self.tenant(), user_id if scope == USER else "", home)
