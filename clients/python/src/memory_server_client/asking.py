@@ -27,8 +27,6 @@ LEAST_CUT_TOKENS = 40
 """Of a note that the budget cuts."""
 LEAST_ROOM, FENCE_TOKENS, LINE_TOKENS = 100, 45, 12
 """Tokens for notes at least, for the marks around them, and for what stands before each."""
-NOWHERE = "00000000-0000-4000-8000-000000000000"
-"""A conversation that nobody leads."""
 
 
 class Asking(Calls):
@@ -37,7 +35,7 @@ class Asking(Calls):
     @operation
     def retrieve_memory(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None,
         query: str,
         *,
         max_tokens: int | None = None,
@@ -49,6 +47,8 @@ class Asking(Calls):
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         min_seq: int | None = None,
         fresh: bool | None = None,
         min_relevance: float | None = None,
@@ -58,9 +58,11 @@ class Asking(Calls):
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
     ) -> Flow[Markdown]:
-        """Return what a conversation holds on a query, as markdown for a prompt.
+        """Return what is known on a query, as markdown for a prompt.
 
         Args:
+            conversation_id: where to look; with the scopes `user` and `tenant` where it is asked,
+                or None.
             query: what to look for, in words.
             max_tokens: pack the answer into this budget; give it wherever a prompt follows.
             semantic_limit: facts at most; default 20.
@@ -70,6 +72,8 @@ class Asking(Calls):
             known_at: answer with what the server believed then, whatever was corrected since.
             scope: whose memories: the conversation's, its user's, or the tenant's.
             user_id: whose, with the scope `user`; default: the conversation's user.
+            agent_id: of several conversations those alone that this agent leads.
+            exclude_current: leave out the conversation itself: it is in the prompt already.
             min_seq: include what was said up to this message, processed or not.
             fresh: include the last messages that are not processed yet, of the conversation, or
                 with the scope `user` of each of his others.
@@ -84,7 +88,7 @@ class Asking(Calls):
     @operation
     def retrieve_memory_raw(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None,
         query: str,
         *,
         max_tokens: int | None = None,
@@ -96,6 +100,8 @@ class Asking(Calls):
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         min_seq: int | None = None,
         fresh: bool | None = None,
         min_relevance: float | None = None,
@@ -111,7 +117,7 @@ class Asking(Calls):
     @operation
     def context_pre_retrieve(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None,
         query: str,
         *,
         max_tokens: int | None = None,
@@ -122,6 +128,8 @@ class Asking(Calls):
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         min_seq: int | None = None,
         fresh: bool | None = None,
         whole: bool | None = None,
@@ -154,7 +162,7 @@ class Asking(Calls):
         Args:
             query: what to look for, in words.
             user_id: whose memory; default: all that the key may see.
-            conversation_id: the one at hand: what waits there is left to the prompt.
+            conversation_id: the one at hand, which is left out: it is in the prompt already.
             max_tokens: that the whole answer may have.
         """
         found = yield from self._ask(
@@ -183,10 +191,11 @@ class Asking(Calls):
         text: Markdown = yield from self._ask(
             "retrieve_memory",
             {
-                "conversation_id": conversation_id or NOWHERE,
+                "conversation_id": conversation_id,
                 "query": query,
                 "scope": "user" if user_id else "tenant",
                 "user_id": user_id,
+                "exclude_current": True if conversation_id else None,
                 "max_tokens": max_tokens,
                 "fence": True,
             },

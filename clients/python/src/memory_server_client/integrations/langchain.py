@@ -25,7 +25,6 @@ from langchain_core.messages import (
 from langchain_core.retrievers import BaseRetriever
 
 from memory_server_client import Client, Id, NewMessage
-from memory_server_client.asking import NOWHERE
 from memory_server_client.integrations.keeping import fold, unfold
 from memory_server_client.types import RawAnswer, RoleEnum
 
@@ -64,7 +63,7 @@ class MemoryServerRetriever(BaseRetriever):
         if self.conversation_id is None and self.user_id is None:
             return list(self._search(query, limit))
         answer = self.client.retrieve_memory_raw(
-            self.conversation_id or NOWHERE,
+            self.conversation_id,
             query,
             scope="user" if self.user_id else None,
             user_id=self.user_id,
