@@ -34,6 +34,7 @@ from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion,
 
 CANDIDATES = 200
 """Of each kind, the newest: these are ranked."""
+ERASE = "erasure.erase"
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
 SNOOZE = timedelta(days=7)
@@ -173,7 +174,12 @@ def decide(request: HttpRequest, tenant: Tenant) -> Answer:
             done = DECISIONS[decision]
             reason = request.POST.get("reason", "").strip() or f"{done} in the review queue."
             act = Act(tenant, actor, reason)
-            kept["done"] = str(decide_on(act, entry, decision, request.POST.get("sentence", "")).id)
+            check_may_erase(request, tenant, entry, decision)
+            changeset = decide_on(act, entry, decision, request.POST.get("sentence", ""))
+            if changeset is None:
+                messages.success(request, "Erased.")
+            else:
+                kept["done"] = str(changeset.id)
         else:
             set_aside(tenant, request.POST, decision, actor=actor)
             messages.success(request, f"{SET_ASIDE[decision]}.")
@@ -183,11 +189,23 @@ def decide(request: HttpRequest, tenant: Tenant) -> Answer:
     return redirect(f"{reverse('console:review_queue')}?{query}")
 
 
-def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset:
-    """Do to an item what was decided and return the changeset; raise Problem if it cannot be."""
+def check_may_erase(request: HttpRequest, tenant: Tenant, key: str, decision: str) -> None:
+    """Raise Problem where a decision would erase a fact for good, and the person may not."""
+    kind, _, name = key.partition(":")
+    row_id = read_id(name) if kind == "suggestion" and decision != "decline" else None
+    if row_id and forgetting.find_request(tenant, row_id) and not request.user.has_perm(ERASE):
+        raise Problem("Erasing for good is for superusers. You may restore it.")
+
+
+def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset | None:
+    """Do to an item what was decided; return the changeset, None where a fact was erased.
+
+    Raises:
+        Problem: it cannot be done.
+    """
     kind, _, name = key.partition(":")
     versions, suggestion_id = read_versions(name), read_id(name)
-    changeset: Changeset
+    changeset: Changeset | None
     if decision == "correct" and versions:
         ((fact_id, version),) = list(versions.items())[:1]
         if Fact.objects.of(act.tenant).filter(id=fact_id, fact=" ".join(sentence.split())).exists():
