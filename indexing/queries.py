@@ -44,19 +44,19 @@ def nearest_to_each(
     vectors: Vectors,
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_ids: Sequence[uuid.UUID],
     model: str,
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
-    """Return for each vector the active facts that lie nearest, nearest first.
+    """Return for each vector the active facts of conversations that lie nearest, nearest first.
 
     See `sql/nearest_to_each.sql`.
     """
     near: list[list[Neighbour]] = [[] for _ in vectors]
     if not len(vectors):
         return near
-    params = _facts_in(tenant, conversation_id, model) | {
+    params = _facts_in(tenant, conversation_ids, model) | {
         "dim": vectors.shape[1],
         "vectors": [HalfVector(vector).to_text() for vector in vectors],
         "distance": -cosine_at_least,
@@ -85,23 +85,25 @@ def nearest_to_any(
     memory_ids: Sequence[uuid.UUID],
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_ids: Sequence[uuid.UUID],
     embedder: Embedder,
     at_most: int,
 ) -> list[uuid.UUID]:
-    """Return the active facts that lie nearest to any unit of some memories, nearest first.
+    """Return the active facts of conversations that lie nearest to any unit of some memories.
+
+    The nearest comes first.
 
     See `sql/nearest_to_any.sql`.
     """
-    params = _facts_in(tenant, conversation_id, embedder.name)
+    params = _facts_in(tenant, conversation_ids, embedder.name)
     params |= {"dim": embedder.dim, "memories": list(memory_ids), "at_most": at_most}
     rows = execute(read_sql(__file__, "nearest_to_any.sql"), params)
     return [memory_id for memory_id, _ in rows]
 
 
-def _facts_in(tenant: Tenant, conversation_id: uuid.UUID, model: str) -> dict[str, Any]:
-    """Return the parameters by which statements find the facts of a conversation."""
-    home = {"tenant": tenant.id, "conversation": conversation_id}
+def _facts_in(tenant: Tenant, conversation_ids: Sequence[uuid.UUID], model: str) -> dict[str, Any]:
+    """Return the parameters by which statements find the facts of conversations."""
+    home = {"tenant": tenant.id, "conversations": list(conversation_ids)}
     return {**home, "shelf": MemoryKind.FACT, "model": model}
 
 

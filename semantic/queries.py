@@ -39,10 +39,16 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
-def facts_by_hash(rows: QuerySet[Fact], sentences: Iterable[str]) -> dict[str, Fact]:
-    """Return the oldest of some facts that says just one of these sentences, by its hash."""
-    same = rows.filter(content_hash__in=set(map(content_hash, sentences)))
-    return {fact.content_hash: fact for fact in same.order_by("-id")}
+def facts_by_hash(
+    rows: QuerySet[Fact], sentences: Iterable[str], *, home: Conversation
+) -> dict[str, Fact]:
+    """Return of some facts the one that says just one of these sentences, by its hash.
+
+    Of several the oldest, those of the home before all others.
+    """
+    same = rows.filter(content_hash__in=set(map(content_hash, sentences))).order_by("-id")
+    best_last = sorted(same, key=lambda fact: fact.conversation_id == home.id)
+    return {fact.content_hash: fact for fact in best_last}
 
 
 def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:

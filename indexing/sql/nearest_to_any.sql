@@ -1,6 +1,6 @@
 -- What is still believed and lies nearest to any unit of some memories, nearest first.
 --
--- in:  tenant uuid, conversation uuid, shelf text, model text, dim int, memories uuid[] (their
+-- in:  tenant uuid, conversations uuid[], shelf text, model text, dim int, memories uuid[] (their
 --      units are what is near), at_most int
 -- out: memory_id uuid, cosine float (to the nearest of those units)
 -- index: indexing_vector_covering; for wide vectors indexing_vector_wide
@@ -11,7 +11,7 @@ CROSS JOIN (
     WHERE tenant_id = %(tenant)s AND memory_id = ANY(%(memories)s) AND model = %(model)s
         AND dim = %(dim)s
 ) AS unit
-WHERE near.tenant_id = %(tenant)s AND near.conversation_id = %(conversation)s
+WHERE near.tenant_id = %(tenant)s AND near.conversation_id = ANY(%(conversations)s)
     AND near.shelf = %(shelf)s AND near.model = %(model)s AND near.dim = %(dim)s
     AND near.invalid_at IS NULL
 GROUP BY near.memory_id
