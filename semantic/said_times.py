@@ -55,7 +55,7 @@ class SaidTimes:
         return max((saying.at for saying in self._read(fact)), default=fact.valid_at)
 
     def note(self, fact: Fact, at: datetime) -> None:
-        """Remember that this run draws a fact from what was said at a moment: it is not stored yet."""
+        """Remember that this run draws a fact from what was said at a moment; nothing is stored."""
         self._noted[fact.id].append(Saying(at, is_here=True))
 
     def _read(self, fact: Fact) -> Sequence[Saying]:
