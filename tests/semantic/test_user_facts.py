@@ -1,0 +1,248 @@
+"""The facts of a user's conversations are one knowledge: repeats are evidence, endings are asked."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from episodic.models import Conversation, Message
+from indexing.models import SearchUnit, SearchVector
+from memoryproject.tenancy.walls import across_tenants
+from semantic import curation, suggestions
+from semantic.corrections import correct_fact
+from semantic.models import CorrectionMark, Evidence, Fact, Suggestion
+from semantic.reverts import revert_changeset
+from tests.conftest import Agent
+from tests.semantic.learning import (
+    Talk,
+    Wishes,
+    act,
+    confirm,
+    contradicts,
+    counting_evidence,
+    end,
+    new,
+    repeats,
+    replace,
+    steps,
+)
+from tests.semantic.test_curation import served
+
+pytestmark = pytest.mark.django_db
+
+GHENT = "Mira lives in Ghent."
+ROTTERDAM = "Mira lives in Rotterdam."
+PIANO = "Mira owns a very heavy piano."
+WEEK = timedelta(days=7)
+
+
+@pytest.fixture
+def first(ana: Agent) -> Talk:
+    return Talk(ana, user_id="mira")
+
+
+@pytest.fixture
+def second(ana: Agent) -> Talk:
+    return Talk(ana, user_id="mira", later=WEEK)
+
+
+def active(agent: Agent) -> list[Fact]:
+    return list(Fact.objects.of(agent.tenant).filter(invalid_at=None).order_by("id"))
+
+
+def sentences(agent: Agent) -> list[str]:
+    return [fact.fact for fact in active(agent)]
+
+
+def homes_of_units(fact: Fact) -> set[Any]:
+    """Return the conversations in which a fact's units are, and check that vectors go along."""
+    units = SearchUnit.objects.of(fact.tenant).filter(memory=fact.id)
+    vectors = SearchVector.objects.of(fact.tenant).filter(memory=fact.id)
+    homes = sorted(units.values_list("conversation_id", flat=True))
+    assert homes == sorted(vectors.values_list("conversation_id", flat=True))
+    assert len(set(homes)) == len(homes)
+    return set(homes)
+
+
+def pairs(agent: Agent) -> list[tuple[str, str | None, str]]:
+    rows = Suggestion.objects.of(agent.tenant).select_related("old_fact", "new_fact")
+    return [
+        (row.old_fact.fact, row.new_fact and row.new_fact.fact, row.reason)
+        for row in rows.order_by("id")
+    ]
+
+
+def test_a_repeat_in_another_conversation_becomes_evidence(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT))
+    run = second.learn(new(GHENT), new(PIANO))
+    assert steps(run) == [("merge", ""), ("new", "")]
+    ghent = first.fact(GHENT)
+    assert sentences(first.agent) == [GHENT, PIANO]
+    rows = Evidence.objects.of(ghent.tenant).filter(fact=ghent).order_by("id")
+    assert [row.conversation_id for row in rows] == [None, second.row().id]
+    assert homes_of_units(ghent) == {first.row().id, second.row().id}
+
+
+@pytest.mark.parametrize(("one", "other"), [("", ""), ("mira", "jonas"), ("mira", "")])
+def test_only_conversations_of_the_same_user_share(ana: Agent, one: str, other: str) -> None:
+    here, there = Talk(ana, user_id=one), Talk(ana, user_id=other)
+    here.learn(new(GHENT))
+    assert steps(there.learn(confirm(GHENT))) == [("new", "unknown_alias")]
+    assert sentences(ana) == [GHENT, GHENT]
+    assert not Evidence.objects.of(ana.tenant).exclude(conversation=None).exists()
+    assert homes_of_units(here.fact(GHENT)) == {here.row().id}
+
+
+def test_an_engine_is_shown_what_other_conversations_know(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT))
+    assert steps(second.learn(confirm(GHENT))) == [("reinforce", "")]
+    assert counting_evidence(first.fact(GHENT)) == 2
+
+
+def test_what_only_another_conversation_says_is_not_ended(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT), new(PIANO))
+    run = second.learn(replace(GHENT, ROTTERDAM), end(PIANO))
+    assert [step for step in steps(run) if step[0] != "suggest"] == [("new", "elsewhere")]
+    assert sentences(first.agent) == [GHENT, PIANO, ROTTERDAM]
+    assert pairs(first.agent) == [(GHENT, ROTTERDAM, "elsewhere"), (PIANO, None, "elsewhere")]
+
+
+def test_the_order_is_that_of_what_was_said(first: Talk, second: Talk) -> None:
+    second.learn(new(ROTTERDAM), new(PIANO))
+    run = first.learn(replace(ROTTERDAM, GHENT), end(PIANO))
+    assert ("skip", "said_since") in steps(run)
+    assert pairs(first.agent) == [(GHENT, ROTTERDAM, "elsewhere")]
+
+
+def test_a_hint_of_an_engine_follows_the_order_of_what_was_said(first: Talk, second: Talk) -> None:
+    second.learn(new(ROTTERDAM))
+    first.learn(new(GHENT), hints=[contradicts(ROTTERDAM, GHENT), repeats(ROTTERDAM, GHENT)])
+    assert [pair[:2] for pair in pairs(first.agent)] == [(GHENT, ROTTERDAM)] * 2
+
+
+def test_what_a_conversation_has_said_itself_it_may_end_everywhere(
+    first: Talk, second: Talk
+) -> None:
+    first.learn(new(GHENT))
+    second.learn(confirm(GHENT))
+    second.learn(replace(GHENT, ROTTERDAM))
+    ghent = first.fact(GHENT)
+    assert ghent.superseded_by == second.fact(ROTTERDAM) and pairs(first.agent) == []
+    assert GHENT not in served(first, "Where does Mira live?")
+    assert ROTTERDAM in served(second, "Where does Mira live?")
+
+
+def test_what_another_conversation_has_said_since_is_not_ended(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT))
+    second.learn(confirm(GHENT))
+    first.learn(replace(GHENT, ROTTERDAM))
+    assert sentences(first.agent) == [GHENT, ROTTERDAM]
+    assert pairs(first.agent) == [(ROTTERDAM, GHENT, "elsewhere")]
+
+
+def test_a_curator_accepts_an_ending_across_conversations(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT))
+    second.learn(replace(GHENT, ROTTERDAM))
+    (row,) = Suggestion.objects.of(first.agent.tenant)
+    decided = suggestions.accept_suggestion(act=act(first.agent), suggestion_id=row.id)
+    assert sentences(first.agent) == [ROTTERDAM]
+    revert_changeset(act=act(first.agent), changeset_id=decided.decided_by_id)
+    row.refresh_from_db()
+    assert sentences(first.agent) == [GHENT, ROTTERDAM] and row.is_open
+
+
+def test_what_was_declared_wrong_is_learnt_in_no_conversation(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT))
+    curation.invalidate_facts(
+        act=act(first.agent), fact_ids=[first.fact(GHENT).id], because=Fact.Because.WRONG
+    )
+    assert steps(second.learn(new(GHENT))) == [("skip", "declared_wrong")]
+
+
+def test_a_conversation_sees_what_it_has_evidence_of(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT), new(PIANO))
+    second.learn(confirm(GHENT))
+    here, there = first.row(), second.row()
+    for talk, home, known in ((first, here, {GHENT, PIANO}), (second, there, {GHENT})):
+        facts = served(talk, "Where does Mira live?")
+        assert set(facts) == known
+        rows = Evidence.objects.of(home.tenant).filter(episode__conversation=home)
+        own = [str(row.episode_id) for row in rows.filter(fact__fact=GHENT)]
+        assert facts[GHENT]["source_episodic_ids"] == own
+
+
+def test_a_reverted_repeat_leaves_the_fact_with_the_other_evidence(
+    first: Talk, second: Talk
+) -> None:
+    first.learn(new(GHENT))
+    run = second.learn(confirm(GHENT))
+    undo = revert_changeset(act=act(first.agent), changeset_id=run.id)
+    ghent = first.fact(GHENT)
+    assert sentences(first.agent) == [GHENT] and counting_evidence(ghent) == 1
+    assert homes_of_units(ghent) == {first.row().id}
+    revert_changeset(act=act(first.agent), changeset_id=undo.id)
+    assert counting_evidence(ghent) == 2
+    assert homes_of_units(ghent) == {first.row().id, second.row().id}
+
+
+def test_what_its_own_conversation_no_longer_says_is_drawn_anew_elsewhere(
+    first: Talk, second: Talk
+) -> None:
+    run = first.learn(new(GHENT))
+    second.learn(confirm(GHENT))
+    revert_changeset(act=act(first.agent), changeset_id=run.id)
+    assert sentences(first.agent) == []
+    second.claim()
+    second.draw(Wishes([new(GHENT)]))
+    (ghent,) = active(first.agent)
+    assert ghent.conversation == second.row() and counting_evidence(ghent) == 1
+
+
+def test_a_correction_marks_what_other_conversations_say(first: Talk, second: Talk) -> None:
+    first.learn(new(PIANO))
+    second.learn(confirm(PIANO))
+    correct_fact(
+        act=act(first.agent), fact_id=first.fact(PIANO).id, sentence="Mira owns a very light piano."
+    )
+    evidence = Evidence.objects.of(first.agent.tenant).filter(fact__fact=PIANO)
+    assert evidence.count() == 2
+    marks = CorrectionMark.objects.of(first.agent.tenant).filter(place="message")
+    homes = {mark.place_id for mark in marks}
+    marked = Message.objects.of(first.agent.tenant).filter(id__in=homes)
+    assert {row.conversation_id for row in marked} == {first.row().id, second.row().id}
+    assert second.row().has_corrections
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_runs_of_a_user_that_say_the_same_open_one_fact(ana: Agent) -> None:
+    """Both have read that nobody knows it; each waits for the other before it looks again."""
+    talks = [Talk(ana, user_id="mira", later=WEEK * place) for place in range(4)]
+    for talk in talks:
+        talk.say()
+    barrier = threading.Barrier(len(talks), timeout=60)
+    failures: list[BaseException] = []
+
+    def work(talk: Talk) -> None:
+        try:
+            with across_tenants():
+                talk.draw(Wishes([new(GHENT)], meanwhile=barrier.wait))
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=work, args=[talk]) for talk in talks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert failures == []
+    (ghent,) = active(ana)
+    assert counting_evidence(ghent) == len(talks)
+    assert homes_of_units(ghent) == set(
+        Conversation.objects.of(ana.tenant).values_list("id", flat=True)
+    )
