@@ -17,7 +17,8 @@ from episodic.models import Conversation
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, states
-from semantic.models import Change, Changeset, Fact
+from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.user_facts import list_ids_beside
 
 STEPS_AT_MOST = 20_000
 """Between two moments that are compared."""
@@ -32,16 +33,29 @@ def facts_believed_at(
 ) -> list[uuid.UUID]:
     """Return the facts that were active at `known_at`, of one conversation or of all.
 
+    A conversation has its own, and those of its user's other ones of which it had evidence.
+
     With `as_of` those that were held at `known_at` to be true at that other moment: retired
     ones that had been true then, too.
     """
     params = {
         "tenant": tenant.id,
         "conversation": conversation.id if conversation else None,
+        "beside": list_ids_beside(conversation) if conversation else None,
+        "also": _facts_with_evidence_in(conversation, known_at) if conversation else [],
         "known_at": known_at,
         "as_of": as_of,
     }
     return queries.fetch_ids("believed_at.sql", params)
+
+
+def _facts_with_evidence_in(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
+    """Return the facts of other conversations of which one had evidence at a moment."""
+    if not conversation.user_id:
+        return []
+    counted = Q(withdrawn_by=None) | Q(withdrawn_by__started_at__gt=known_at)
+    rows = Evidence.objects.within(conversation).filter(counted, created_at__lte=known_at)
+    return list(rows.values_list("fact_id", flat=True).distinct())
 
 
 class IsOneOf(Func):
@@ -144,9 +158,8 @@ def _read_steps(
         changeset__started_at__gt=since, changeset__started_at__lte=until
     )
     if conversation is not None:
-        steps = steps.filter(
-            Q(changeset__conversation=conversation) | Q(changeset__conversation=None)
-        )
+        homes = list_ids_beside(conversation)
+        steps = steps.filter(Q(changeset__conversation__in=homes) | Q(changeset__conversation=None))
     rows = steps.exclude(states={}).select_related("changeset")
     ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
     found = list(ordered[: STEPS_AT_MOST + 1])

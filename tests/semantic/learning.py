@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+
 from episodic import segmentation
 from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.models import Conversation
