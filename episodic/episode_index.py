@@ -45,6 +45,7 @@ def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation
         conversation_id=conversation.id,
         entries=[entry for plan in planned for entry in _list_entries(plan, conversation.language)],
         model=next((plan.model for plan in planned), ""),
+        user_id=conversation.user_id,
     )
 
 

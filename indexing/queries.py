@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
+from indexing.owners import owners_of_several, within
 from memoryproject.ai.embeddings import Embedder, Vectors
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
@@ -31,9 +32,9 @@ def nearest(
 ) -> list[Neighbour]:
     """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
 
-    Exact. Uses index: indexing_vector_covering, for what is active in one conversation.
+    Exact. Uses index: indexing_vector_of_owner, for what is active in one conversation.
     """
-    rows = _vectors_of(tenant, model).filter(dim=len(vector), **where)
+    rows = _vectors_of(tenant, model, **where).filter(dim=len(vector))
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")
     found = near.values_list("memory_id", "distance")[:at_most]
@@ -74,7 +75,7 @@ def nearest_units(
 
     Exact; `where` narrows them by columns of `Searchable`.
     """
-    rows = _vectors_of(tenant, model).filter(dim=len(vector), **where)
+    rows = _vectors_of(tenant, model, **where).filter(dim=len(vector))
     near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
     pairs = list(near.order_by("distance", "id").values_list("unit_id", "distance")[:at_most])
     units = SearchUnit.objects.of(tenant).in_bulk([unit_id for unit_id, _ in pairs])
@@ -103,12 +104,17 @@ def nearest_to_any(
 
 def _facts_in(tenant: Tenant, conversation_ids: Sequence[uuid.UUID], model: str) -> dict[str, Any]:
     """Return the parameters by which statements find the facts of conversations."""
-    home = {"tenant": tenant.id, "conversations": list(conversation_ids)}
+    ids = list(conversation_ids)
+    owners = owners_of_several(tenant=tenant, conversation_ids=ids)
+    home = {"tenant": tenant.id, "owners": owners, "conversations": ids}
     return {**home, "shelf": MemoryKind.FACT, "model": model}
 
 
-def _vectors_of(tenant: Tenant, model: str) -> QuerySet[SearchVector]:
-    return SearchVector.objects.of(tenant).filter(model=model)
+def _vectors_of(
+    tenant: Tenant, model: str, conversation: uuid.UUID | None = None, **where: Any
+) -> QuerySet[SearchVector]:
+    rows = SearchVector.objects.of(tenant).filter(model=model, **where)
+    return within(rows, tenant=tenant, conversation_id=conversation) if conversation else rows
 
 
 def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
@@ -142,7 +148,11 @@ def units_without_vector(
     Without a conversation those that belong to none; with `since` those made from then on. Of a
     text that is spread over several units the first one stands for all.
     """
-    lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
+    lacking = _lacking(tenant=tenant, model=model)
+    if conversation_id is None:
+        lacking = lacking.filter(conversation=None)
+    else:
+        lacking = within(lacking, tenant=tenant, conversation_id=conversation_id)
     if since is not None:
         lacking = lacking.filter(id__gte=first_id_at(since))
     return list(lacking.order_by("-valid_at", "-id")[:at_most])
@@ -161,6 +171,7 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     own_vectors = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
     earlier = SearchUnit.objects.of(tenant).filter(
         Q(first_seq=OuterRef("first_seq")) | Q(first_seq=None),
+        Q(conversation=OuterRef("conversation")) | Q(conversation=None),
         memory=OuterRef("memory"),
         kind=OuterRef("kind"),
         id__lt=OuterRef("id"),

@@ -186,6 +186,7 @@ def index_facts(
             for fact, vector in facts.items()
         ],
         model=model,
+        user_id=conversation.user_id,
     )
 
 

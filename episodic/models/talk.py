@@ -107,6 +107,12 @@ class Conversation(Quoting, TenantModel):
         db_default=False,
         help_text="Whether memory tests may ask it: changesets queue them then.",
     )
+    in_user_scope = models.BooleanField(
+        default=True,
+        db_default=False,
+        help_text="Whether all that is found of it stands under its user's scope; if not, a job "
+        "is to move some of it there.",
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
@@ -114,6 +120,11 @@ class Conversation(Quoting, TenantModel):
         indexes = [
             index("episodic_conversation_by_user", "tenant user_id", ~Q(user_id="")),
             index("episodic_conversation_by_agent", "tenant agent_id", ~Q(agent_id="")),
+            index(
+                "episodic_conversation_to_move",
+                "tenant user_id",
+                ~Q(user_id="") & Q(in_user_scope=False),
+            ),
         ]
 
     def mask(self, mask: Mask) -> None:

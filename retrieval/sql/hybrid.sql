@@ -31,10 +31,11 @@
 --      surprise, end_at), lexical_score float or NULL (BM25) and cosine float or NULL, of
 --      the memory's best unit in each leg; newer uuid[] (facts that come along and seem to
 --      contradict this one, by suggestions that nobody has decided on)
--- index: indexing_word_count_one_a_word; indexing_unit_by_words and
---      indexing_vector_covering, index-only; for wide vectors indexing_vector_wide; with
---      as_of indexing_unit_by_time and indexing_vector_by_time; semantic_suggestion_made_once;
---      for single messages indexing_vector_one_a_model and indexing_vector_headline
+-- index: indexing_word_count_one_a_word; indexing_unit_words_of_owner and
+--      indexing_vector_of_owner, index-only; for wide vectors indexing_vector_wide_of_owner; with
+--      as_of indexing_unit_time_of_owner and indexing_vector_time_of_owner;
+--      semantic_suggestion_made_once; for single messages indexing_vector_one_a_model and
+--      indexing_vector_headline
 -- Parameters that say what is asked for come as literals, also in a plan that is kept:
 -- `CASE WHEN NULL IS NULL …` is folded before a plan is chosen, so that partial indexes on
 -- `invalid_at IS NULL` serve, and parts that nobody asked for are never run. An approximate
@@ -43,6 +44,13 @@ WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
 known AS MATERIALIZED (SELECT unnest(%(known)s::uuid[]) AS id),
+-- Whose entries the conversation has: its own, and those of its users.
+scope AS MATERIALIZED (
+    SELECT array_agg(DISTINCT coalesce(user_scope, conversation_id)) || %(conversation)s::uuid
+        AS owners
+    FROM indexing_shelfsize
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+),
 asked AS MATERIALIZED (
     SELECT lexeme, public.memory_slot(lexeme) AS slot,
         (row_number() OVER (ORDER BY place))::int - 1 AS place
@@ -64,13 +72,15 @@ probe AS MATERIALIZED (
 shelf AS MATERIALIZED (
     SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
     FROM indexing_shelfsize
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND user_scope IS NULL
         AND shelf = ANY(%(shelves)s) AND units > 0 AND %(as_of)s::timestamptz IS NULL
         AND NOT %(believed)s
     UNION ALL
     SELECT shelf, count(*)::float8, greatest(avg(dl), 1)::float8, FALSE
     FROM indexing_searchunit
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+    WHERE tenant_id = %(tenant)s
+        AND coalesce(user_scope, conversation_id) = ANY((SELECT owners FROM scope)::uuid[])
+        AND conversation_id = %(conversation)s
         AND shelf = ANY(%(shelves)s) AND CASE
             WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                 AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
@@ -83,7 +93,9 @@ holding AS MATERIALIZED (
     SELECT shelf.shelf, probe.number, code::int, units::float8
     FROM shelf CROSS JOIN probe CROSS JOIN LATERAL (
         SELECT -(words <#> probe.weights) AS code, count(*) AS units FROM indexing_searchunit
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s
+            AND coalesce(user_scope, conversation_id) = ANY((SELECT owners FROM scope)::uuid[])
+            AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf
             AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                     AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
@@ -102,7 +114,7 @@ rarity AS MATERIALIZED (
         SELECT shelf.shelf, n, slot, lexeme, CASE WHEN counted THEN (
             SELECT units FROM indexing_wordcount
             WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-                AND shelf = shelf.shelf AND slot = asked.slot
+                AND user_scope IS NULL AND shelf = shelf.shelf AND slot = asked.slot
         ) ELSE (
             SELECT sum(units) FROM holding
             WHERE holding.shelf = shelf.shelf AND number = place / 24
@@ -124,7 +136,9 @@ lexical_pool AS MATERIALIZED (
         SELECT id AS unit_id, memory_id, dl, words, (words <#> question.words)
             / (1.3::float8 + question.slope * dl) AS distance
         FROM indexing_searchunit
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s
+            AND coalesce(user_scope, conversation_id) = ANY((SELECT owners FROM scope)::uuid[])
+            AND conversation_id = %(conversation)s
             AND shelf = question.shelf
             AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                     AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
@@ -178,7 +192,9 @@ vector_unit AS MATERIALIZED (
     ) AS shelf CROSS JOIN LATERAL (
         SELECT unit_id, memory_id, embedding <#> (SELECT vector FROM aim) AS distance
         FROM indexing_searchvector
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s
+            AND coalesce(user_scope, conversation_id) = ANY((SELECT owners FROM scope)::uuid[])
+            AND conversation_id = %(conversation)s
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
             AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                     AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))

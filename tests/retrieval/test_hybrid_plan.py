@@ -84,16 +84,16 @@ def explain(conversation: Conversation, **changes: Any) -> str:
 def test_what_is_believed_now_is_read_from_two_indexes_alone(conversation: Conversation) -> None:
     plan = explain(conversation)
     assert "valid_until" not in plan
-    assert "Index Only Scan using indexing_unit_by_words" in plan
-    assert "Index Only Scan using indexing_vector_covering" in plan
+    assert "Index Only Scan using indexing_unit_words_of_owner" in plan
+    assert "Index Only Scan using indexing_vector_of_owner" in plan
     assert "Seq Scan on indexing_search" not in plan
 
 
 def test_what_was_true_then_is_read_by_time(conversation: Conversation) -> None:
     plan = explain(conversation, as_of=NOW)
-    assert "indexing_unit_by_time" in plan and "indexing_vector_by_time" in plan
+    assert "indexing_unit_time_of_owner" in plan and "indexing_vector_time_of_owner" in plan
     assert "valid_until" in plan
-    assert "indexing_unit_by_words" not in plan and "indexing_vector_covering" not in plan
+    assert "indexing_unit_words_of_owner" not in plan and "indexing_vector_of_owner" not in plan
 
 
 def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Conversation) -> None:
@@ -102,7 +102,7 @@ def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Con
 
 
 def test_without_a_vector_no_vector_is_read(conversation: Conversation) -> None:
-    assert "indexing_vector_covering" not in explain(conversation, meaning=Meaning())
+    assert "indexing_vector_of_owner" not in explain(conversation, meaning=Meaning())
 
 
 def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
