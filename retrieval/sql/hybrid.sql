@@ -337,6 +337,8 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
         SELECT json_build_array(category, fact, valid_at, (
             SELECT count(*) FROM semantic_evidence
             WHERE fact_id = semantic_fact.id AND tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
+                AND coalesce(semantic_evidence.conversation_id, semantic_fact.conversation_id)
+                    = %(conversation)s
         ))
         FROM semantic_fact WHERE id = best.memory_id AND tenant_id = %(tenant)s
     ) ELSE (

@@ -15,19 +15,36 @@
 --      episode [[id, title, summary, surprise, end_at, {name: value of its other fields}], …]
 --      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
 --      retired [seq, …]: those of seqs that say what is over or wrong, and nothing still active
--- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
+-- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_elsewhere; semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
 WITH
 pinned AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
-    FROM semantic_fact
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND is_pinned
-        AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+    FROM (
+        (
+            SELECT id, created_at FROM semantic_fact
+            WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s AND is_pinned
+                AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+            ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
+        )
+        UNION ALL
+        SELECT id, created_at FROM semantic_fact
+        WHERE tenant_id = %(tenant)s AND is_pinned AND invalid_at IS NULL
+            AND id <> ALL(%(facts)s::uuid[]) AND id IN (
+                SELECT fact_id FROM semantic_evidence
+                WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+                    AND withdrawn_by_id IS NULL
+            )
+    ) AS own_or_known
     ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
 ),
+-- What the conversation itself has said: of a fact of another one of its user, that alone.
 evidence AS MATERIALIZED (
-    SELECT id, fact_id, episode_id, message_seqs FROM semantic_evidence
-    WHERE tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
+    SELECT said.id, fact_id, episode_id, message_seqs
+    FROM semantic_evidence AS said JOIN semantic_fact AS fact ON fact.id = fact_id
+    WHERE said.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s
+        AND withdrawn_by_id IS NULL
+        AND coalesce(said.conversation_id, fact.conversation_id) = %(conversation)s
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 ),
 -- Of whole episodes, in their order, those beyond what an answer may hold; the first is given.

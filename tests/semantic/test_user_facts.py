@@ -1,4 +1,4 @@
-"""The facts of a user's conversations are one knowledge: repeats are evidence, endings are asked."""
+"""Facts of all conversations of a user are one knowledge: repeats are evidence of one fact."""
 
 from __future__ import annotations
 
@@ -246,3 +246,18 @@ def test_two_runs_of_a_user_that_say_the_same_open_one_fact(ana: Agent) -> None:
     assert homes_of_units(ghent) == set(
         Conversation.objects.of(ana.tenant).values_list("id", flat=True)
     )
+
+
+def test_a_guideline_reaches_the_conversations_that_have_evidence_of_it(
+    first: Talk, second: Talk
+) -> None:
+    rule = "Always answer Mira in bullet points."
+    first.learn(new(rule))
+    second.learn(confirm(rule))
+    third = Talk(first.agent, user_id="mira")
+    third.learn(new(PIANO))
+    Fact.objects.of(first.agent.tenant).filter(fact=rule).update(category="guideline")
+    for talk, expected in ((first, True), (second, True), (third, False)):
+        body = {"conversation_id": str(talk.id), "query": "Suggest a dessert.", "max_tokens": 500}
+        answer = talk.agent.post("retrieve_memory", body)
+        assert (rule in answer.content.decode()) is expected
