@@ -18,6 +18,7 @@ from episodic.models import Conversation
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.models import Tenant
+from semantic.copies import place_copies
 from semantic.models import (
     Change,
     Changeset,
@@ -173,7 +174,10 @@ def erase_acts(conversation: Conversation) -> None:
     tenant = conversation.tenant
     acts = Changeset.objects.of(tenant).filter(conversation=conversation).values("id")
     by_them = Q(changeset__in=acts)
-    Evidence.objects.of(tenant).filter(by_them | Q(withdrawn_by__in=acts)).delete()
+    evidence = Evidence.objects.of(tenant).filter(by_them | Q(withdrawn_by__in=acts))
+    fact_ids = set(evidence.values_list("fact_id", flat=True))
+    evidence.delete()
+    place_copies(tenant, fact_ids)
     Suggestion.objects.of(tenant).filter(by_them | Q(decided_by__in=acts)).delete()
     CorrectionMark.objects.of(tenant).filter(by_them).delete()
 

@@ -15,7 +15,8 @@
 --      episode [[id, title, summary, surprise, end_at, {name: value of its other fields}], …]
 --      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
 --      retired [seq, …]: those of seqs that say what is over or wrong, and nothing still active
--- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_elsewhere; semantic_evidence_episode_id_c54a37b1;
+-- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_elsewhere;
+--      semantic_evidence_episode_id_c54a37b1;
 --      episodic_message_seq; episodic_message_by_episode; the primary keys
 WITH
 pinned AS MATERIALIZED (
