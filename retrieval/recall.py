@@ -199,7 +199,7 @@ def find_known(place: Conversation | None, request: RecallRequest) -> list[uuid.
     if place is None or request.known_at is None:
         return None
     facts = beliefs.facts_believed_at(
-        tenant=place.tenant, known_at=request.known_at, as_of=request.as_of, conversation=place
+        tenant=place.tenant, known_at=request.known_at, as_of=request.as_of, homes=[place.id]
     )
     return [*facts, *episodic_queries.episodes_known_at(place, request.known_at)]
 

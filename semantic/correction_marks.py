@@ -19,7 +19,6 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_line
 from memoryproject.text.parts import Kind, Part, Quote
 from semantic.models import CorrectionMark, Fact
-from semantic.user_facts import facts_beside
 
 Place, State = CorrectionMark.Place, CorrectionMark.State
 HEIRS_AT_MOST = 20
@@ -158,7 +157,7 @@ def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:
 
     Uses index: semantic_fact_declared_wrong.
     """
-    wrong = facts_beside(conversation).filter(
+    wrong = Fact.objects.within(conversation).filter(
         invalidated_because=Fact.Because.WRONG, superseded_by__in=[fact.pk for fact in facts]
     )
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))

@@ -5,7 +5,7 @@ user may add evidence to it. A conversation without a user has its facts to itse
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db.models import Q, QuerySet
 
@@ -34,6 +34,14 @@ def list_ids_beside(conversation: Conversation) -> list[uuid.UUID]:
     if not conversation.user_id:
         return [conversation.id]
     return list(conversations_beside(conversation).order_by("id").values_list("id", flat=True))
+
+
+def list_all_beside(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    """Return the ids of conversations, and of all others of their users, in order."""
+    rows = Conversation.objects.of(tenant)
+    users = rows.filter(id__in=conversation_ids).exclude(user_id="").values("user_id")
+    others = rows.filter(~Q(user_id=""), user_id__in=users).values_list("id", flat=True)
+    return sorted({*conversation_ids, *others})
 
 
 def facts_beside(conversation: Conversation) -> QuerySet[Fact]:

@@ -160,6 +160,11 @@ class Talk:
         assert drawn == 1
         return Changeset.objects.of(self.agent.tenant).filter(job_id=self.running.id).get()
 
+    def draw_again(self, *wishes: Wish) -> Changeset:
+        """Draw facts from episodes that are to be drawn from once more."""
+        self.claim()
+        return self.draw(Wishes(wishes))
+
     def row(self) -> Conversation:
         return Conversation.objects.of(self.agent.tenant).get(external_id=self.id)
 

@@ -7,15 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
 from episodic.models import Conversation, Message
 from indexing.models import SearchUnit, SearchVector
+from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.walls import across_tenants
 from semantic import curation, suggestions
+from semantic.beliefs import facts_believed_at
 from semantic.corrections import correct_fact
 from semantic.models import CorrectionMark, Evidence, Fact, Suggestion
+from semantic.parting import part_facts
 from semantic.reverts import revert_changeset
+from semantic.user_facts import lock_home
 from tests.conftest import Agent
 from tests.semantic.learning import (
     Talk,
@@ -196,8 +200,7 @@ def test_what_its_own_conversation_no_longer_says_is_drawn_anew_elsewhere(
     second.learn(confirm(GHENT))
     revert_changeset(act=act(first.agent), changeset_id=run.id)
     assert sentences(first.agent) == []
-    second.claim()
-    second.draw(Wishes([new(GHENT)]))
+    second.draw_again(new(GHENT))
     (ghent,) = active(first.agent)
     assert ghent.conversation == second.row() and counting_evidence(ghent) == 1
 
@@ -261,3 +264,67 @@ def test_a_guideline_reaches_the_conversations_that_have_evidence_of_it(
         body = {"conversation_id": str(talk.id), "query": "Suggest a dessert.", "max_tokens": 500}
         answer = talk.agent.post("retrieve_memory", body)
         assert (rule in answer.content.decode()) is expected
+
+
+def give(talk: Talk, user_id: str) -> None:
+    """Make a conversation another user's, with what that does to facts."""
+    with transaction.atomic():
+        row = lock_home(talk.agent.tenant, talk.row().id)
+        part_facts(row, actor="lin")
+        row.user_id = user_id
+        row.save(update_fields=["user_id"])
+
+
+def test_a_conversation_that_becomes_another_user_s_shares_no_fact(
+    first: Talk, second: Talk
+) -> None:
+    first.learn(new(GHENT), new(PIANO))
+    second.learn(confirm(GHENT), new(ROTTERDAM))
+    first.learn(confirm(ROTTERDAM))
+    give(second, "jonas")
+    assert sentences(first.agent) == [GHENT, PIANO, ROTTERDAM]
+    for fact in active(first.agent):
+        assert homes_of_units(fact) == {fact.conversation_id} and counting_evidence(fact) == 1
+    second.draw_again(new(GHENT))
+    first.draw_again(new(ROTTERDAM))
+    known = [(fact.fact, fact.conversation.user_id) for fact in active(first.agent)]
+    assert sorted(known) == [
+        (GHENT, "jonas"),
+        (GHENT, "mira"),
+        (ROTTERDAM, "jonas"),
+        (ROTTERDAM, "mira"),
+        (PIANO, "mira"),
+    ]
+
+
+def test_an_ending_by_a_conversation_that_becomes_another_user_s_is_undone(
+    first: Talk, second: Talk
+) -> None:
+    first.learn(new(GHENT))
+    second.learn(confirm(GHENT))
+    second.learn(replace(GHENT, ROTTERDAM))
+    assert sentences(first.agent) == [ROTTERDAM]
+    give(second, "jonas")
+    assert sentences(first.agent) == [GHENT, ROTTERDAM]
+    assert first.fact(GHENT).superseded_by is None
+
+
+def test_what_was_suggested_of_both_users_goes(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT))
+    second.learn(replace(GHENT, ROTTERDAM))
+    assert pairs(first.agent) == [(GHENT, ROTTERDAM, "elsewhere")]
+    give(second, "jonas")
+    assert pairs(first.agent) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_moment_shows_what_a_conversation_had_evidence_of(first: Talk, second: Talk) -> None:
+    first.learn(new(GHENT), new(PIANO))
+    second.learn(confirm(GHENT))
+    known_at = read_database_clock()
+    second.learn(replace(GHENT, ROTTERDAM))
+    tenant = first.agent.tenant
+    for talk, then in ((first, {GHENT, PIANO}), (second, {GHENT})):
+        ids = facts_believed_at(tenant=tenant, known_at=known_at, homes=[talk.row().id])
+        believed = Fact.objects.of(tenant).filter(id__in=ids)
+        assert set(believed.values_list("fact", flat=True)) == then
