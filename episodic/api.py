@@ -47,6 +47,7 @@ class MessageInput(fields.Strict):
     content = fields.ContentField()
     timestamp = fields.MomentField(required=False)
     name = fields.TextField(required=False, max_length=200)
+    user_id = fields.NameField()
     metadata = fields.MetadataField(required=False)
 
 

@@ -5,10 +5,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    atomic = False
+    atomic = False  # beside reads and writes
+
     dependencies = [("semantic", "0002_evidence_conversation")]
 
     operations = [
+        # What an interrupted build has left.
+        migrations.RunSQL(
+            "DROP INDEX CONCURRENTLY IF EXISTS semantic_evidence_elsewhere",
+            migrations.RunSQL.noop,
+        ),
         AddIndexConcurrently(
             model_name="evidence",
             index=models.Index(
