@@ -225,9 +225,12 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
     return [row["conversation_id"] for row in stale]
 
 
-def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
-    """Return the episodes that there were at a moment; none that was withheld since."""
-    rows = episodes_of(conversation).filter(created_at__lte=known_at)
+def episodes_known_at(
+    tenant: Tenant, homes: Sequence[uuid.UUID], known_at: datetime
+) -> list[uuid.UUID]:
+    """Return the episodes of conversations at a moment; none that was withheld since."""
+    mine = Episode.objects.of(tenant).filter(conversation__in=list(homes), withheld_by=None)
+    rows = mine.filter(created_at__lte=known_at)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 

@@ -3,8 +3,8 @@
 Each option is a field here from the form of the call to the parameters of the statement. To
 add one: its field in the form (`api/retrieve.py`, with what it means as `help_text`) and here,
 under the same name; then use `request.<name>` where it works. What narrows the search is a
-parameter of the statement (`parameters`) and of `search/in_scope.py`, which searches other
-scopes; what chooses among hits stands in `selection.choose`, for plain and packed answers; how
+parameter of the statement (`parameters`); where to look is for `scope.py`; what chooses among hits
+stands in `selection.choose`, for plain and packed answers; how
 an answer reads is for `markdown.py` and `packing.py`.
 """
 
@@ -30,7 +30,8 @@ class RecallRequest:
     """
 
     query: str
-    conversation_id: uuid.UUID
+    conversation_id: uuid.UUID | None
+    """None: it is asked in no conversation; the scope is a user's or the tenant."""
     kind: Retrieval.Kind
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
@@ -48,6 +49,10 @@ class RecallRequest:
     scope: str = CONVERSATION
     user_id: str | None = None
     """Whose conversations, with the scope `user`; None: whose the conversation is."""
+    agent_id: str | None = None
+    """Of several conversations those alone that this agent leads."""
+    exclude_current: bool = False
+    """Whether the conversation that is asked in is left out of several."""
     fence: bool = False
     """Whether the text stands between marks that say it is data."""
     links: str = DEFANGED
@@ -99,7 +104,8 @@ def read_request(retrieval: Retrieval) -> RecallRequest:
             types = get_args(option.type) or (option.type,)
             is_moment = datetime in types
             params[option.name] = datetime.fromisoformat(value) if is_moment else value
-    params["conversation_id"] = uuid.UUID(params["conversation_id"])
+    asked_in = params.get("conversation_id")
+    params["conversation_id"] = asked_in and uuid.UUID(asked_in)
     is_raw = retrieval.kind == Retrieval.Kind.RETRIEVE_RAW
     kind = Retrieval.Kind.RETRIEVE if is_raw else Retrieval.Kind(retrieval.kind)
     return RecallRequest(query=retrieval.query, kind=kind, **params)

@@ -152,13 +152,15 @@ def set_corrections(
             row.correction = correction
 
 
-def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:
-    """Set on facts when a person put them in the place of a wrong one.
+def set_corrected(tenant: Tenant, facts: Sequence[Datable], *, homes: Sequence[uuid.UUID]) -> None:
+    """Set on facts of some conversations when a person put them in the place of a wrong one.
 
     Uses index: semantic_fact_declared_wrong.
     """
-    wrong = Fact.objects.within(conversation).filter(
-        invalidated_because=Fact.Because.WRONG, superseded_by__in=[fact.pk for fact in facts]
+    wrong = Fact.objects.of(tenant).filter(
+        conversation__in=homes,
+        invalidated_because=Fact.Because.WRONG,
+        superseded_by__in=[fact.pk for fact in facts],
     )
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
     for fact in facts:

@@ -175,6 +175,19 @@ class APIKey(TenantModel):
         db_default=DEFANGED,
         help_text="How texts for prompts print links, where a call does not say.",
     )
+    default_scope = models.CharField(
+        max_length=12,
+        choices=[
+            ("", "as the tenant's settings say"),
+            ("conversation", "in the conversation"),
+            ("user", "in all conversations of its user"),
+            ("tenant", "in the tenant"),
+        ],
+        default="",
+        db_default="",
+        blank=True,
+        help_text="Where calls that retrieve look, if they do not say.",
+    )
     read_from = models.BigIntegerField(
         null=True,
         blank=True,

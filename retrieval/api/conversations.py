@@ -23,6 +23,7 @@ from retrieval import markdown
 from retrieval.api.answers import MARKDOWN, FenceField, LinksField
 from retrieval.api.retrieve import FullEpisode, render_episode
 from retrieval.hits import Hit, load_candidates
+from retrieval.scope import in_one
 from semantic import queries as semantic_queries
 from semantic.correction_marks import set_corrections
 
@@ -104,7 +105,7 @@ class RecentMemoryRaw(Recent):
             Hit(memory_id=row.id, shelf=MemoryKind.EPISODE, rank=rank, score=0.0)
             for rank, row in enumerate(episodes, start=1)
         ]
-        loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
+        loaded = load_candidates(in_one(episodes[0].conversation), episodes=hits, whole=True)
         response = Response([render_episode(hit) for hit in loaded.episodes])
         return set_headers(response, cut=len(loaded.beyond) or None)
 

@@ -85,3 +85,25 @@ def test_people_are_known_by_the_messages_that_name_them(
     assert ana.post("erasures", body).status_code in {200, 202}
     left = Message.objects.of(ana.tenant)
     assert list(left.values_list("content", flat=True)) == [OURS]
+
+
+@pytest.mark.parametrize("budget", [{}, {"max_tokens": 500}])
+@pytest.mark.parametrize("call", ["retrieve_memory", "retrieve_memory/raw", "context_pre_retrieve"])
+def test_a_user_finds_his_message_in_another_s_conversation_and_no_other_word_of_it(
+    ana: Agent, conversation: uuid.UUID, call: str, budget: dict[str, int]
+) -> None:
+    tell(ana, conversation, user_id="mira")
+    ana.flush(conversation)
+    for agent in (ana, bind(ana, "jonas")):
+        body = {"scope": "user", "user_id": "jonas", "query": "Whose boat, whose bees?", **budget}
+        answer = agent.post(call, {"conversation_id": str(uuid.uuid4()), **body})
+        assert answer.status_code == 200, answer.content
+        said = answer.content.decode()
+        assert "bees" not in said.replace("whose bees?", "") and "Mira" not in said
+        if budget and call == "retrieve_memory":
+            assert CANARY in said
+    body = {"scope": "user", "user_id": "mira", "query": f"The boat {CANARY}?", "max_tokens": 500}
+    answer = bind(ana, "mira").post(
+        "retrieve_memory", {"conversation_id": str(uuid.uuid4()), **body}
+    )
+    assert "bees" in answer.content.decode()

@@ -13,6 +13,7 @@ from indexing import queries, services
 from indexing.erasing import forget_words
 from indexing.models import SearchUnit, SearchVector, ShelfSize, WordCount
 from indexing.owners import owners_of, scope_of
+from retrieval.scope import in_one
 from retrieval.search.in_conversation import search
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
@@ -98,7 +99,7 @@ def ask(place: Conversation) -> list[uuid.UUID]:
     question = make_question(
         words="tea", vector=np.ones(DIM, dtype=np.float32) / DIM**0.5, model="test", now=NOW
     )
-    return sorted(hit.memory_id for hit in search(place, question))
+    return sorted(hit.memory_id for hit in search(in_one(place), question))
 
 
 def test_a_conversation_finds_all_that_is_its_own_whosever_it_is(ana: Agent) -> None:

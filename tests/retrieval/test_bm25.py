@@ -17,6 +17,7 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.tenancy.models import Tenant
+from retrieval.scope import in_one
 from retrieval.search.in_conversation import search
 from retrieval.statements import read_file
 from tests.conftest import Agent
@@ -130,7 +131,7 @@ def test_scores_equal_rank_bm25s_up_to_its_idf(ana: Agent, word: str) -> None:
 def test_words_alone_find_memories_that_have_no_vector(ana: Agent) -> None:
     conversation, ids = index_corpus(ana.tenant, corpus())
     found = search(
-        conversation,
+        in_one(conversation),
         make_question(
             "berlin office",
             shelves=(MemoryKind.FACT,),

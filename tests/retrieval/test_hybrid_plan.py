@@ -24,9 +24,10 @@ from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
 from retrieval.receipts import count_served, measure_pace, write_receipt
+from retrieval.scope import in_one
 from retrieval.search.in_conversation import Meaning, Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
-from retrieval.statements import read_edges, read_file, read_find
+from retrieval.statements import read_edges, read_file, read_find, read_hybrid
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
@@ -74,7 +75,7 @@ def ask(**changes: Any) -> Question:
 
 def explain(conversation: Conversation, **changes: Any) -> str:
     """Return the plan of a search, without the parts that never ran."""
-    statement, parameters = state(conversation, ask(**changes))
+    statement, parameters = state(in_one(conversation), ask(**changes))
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + statement, parameters)
         lines = [row[0] for row in cursor.fetchall()]
@@ -116,7 +117,7 @@ def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
 WHOLE = {
     "between.sql": read_file("between.sql"),
     "find.sql": read_find(),
-    "hybrid.sql": read_file("hybrid.sql"),
+    "hybrid.sql": read_hybrid(),
     "links.sql": read_edges("links.sql", once=False),
     "load.sql": read_file("load.sql"),
     "neighbours.sql": read_edges("neighbours.sql", once=True),
@@ -172,10 +173,12 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
     hits = [Hit(memory_id, MemoryKind.FACT, rank=1, score=1.0) for memory_id in facts]
     everywhere = SearchRequest(query="lighthouse", max_results=100)
     with explaining() as plans:
-        search(conversation, ask())
-        search(conversation, ask(line_limit=100, episode_limit=60))
-        search(conversation, ask(line_limit=100, as_of=NOW))
-        load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
+        search(in_one(conversation), ask())
+        search(in_one(conversation), ask(line_limit=100, episode_limit=60))
+        search(in_one(conversation), ask(line_limit=100, as_of=NOW))
+        load_candidates(
+            in_one(conversation), hits, hits, with_pinned=True, with_retired=True, whole=True
+        )
         find_with(tenant=ana.tenant, request=everywhere, meaning=Meaning())
         receipt = Retrieval(
             tenant=ana.tenant,
