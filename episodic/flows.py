@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from episodic import queries, segmentation
+from episodic import moving, queries, segmentation
 from episodic.choice import make_segmenter
 from episodic.segmentation import TakeReviews
 from jobs.calls import find_asker
@@ -22,7 +22,9 @@ def register(*, take_reviews: TakeReviews) -> None:
             waits_for=(Kind.FLUSH,),
         ),
     )
+    register_flow(Kind.MOVE, Flow(run=moving.move_conversation, asks_model=False))
     chores.append(queue_due_windows)
+    chores.append(moving.queue_moves)
 
 
 def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:

@@ -21,6 +21,7 @@ class Kind(models.TextChoices):
     MIRROR = "mirror", "write what has changed to the mirror"
     ERASE = "erase", "erase what somebody wants erased"
     ROLLBACK = "rollback", "roll back a source, or lift the quarantine of it"
+    MOVE = "move", "move a conversation to its user"
     TEST = "test", "run the memory tests of a conversation"
     DELIVER = "deliver", "tell a webhook what has happened"
     MAIL = "mail", "tell people by mail what has happened"

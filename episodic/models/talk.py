@@ -107,6 +107,11 @@ class Conversation(Quoting, TenantModel):
         db_default=False,
         help_text="Whether memory tests may ask it: changesets queue them then.",
     )
+    next_user_id = models.TextField(
+        null=True,
+        help_text="Whose it becomes once nothing of it stands under its user's scope; empty: "
+        "nobody's; NULL: it does not change.",
+    )
     in_user_scope = models.BooleanField(
         default=True,
         db_default=False,
