@@ -7,6 +7,7 @@ transaction. So no step, and no pause between two, shows it to two users or to n
 """
 
 import uuid
+from collections.abc import Callable
 
 from django.db import transaction
 from django.db.models import Q
@@ -23,6 +24,8 @@ from memoryproject.tenancy.models import Tenant
 
 PAUSED = "moves_paused"
 """In a tenant's settings: somebody has paused the moving of its conversations."""
+departures: list[Callable[[Conversation], object]] = []
+"""What is called for a locked conversation that is about to become another user's."""
 TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)
 
 
@@ -88,6 +91,8 @@ def _settle(conversation: Conversation) -> None:
     if conversation.next_user_id is None:
         conversation.in_user_scope = True
     else:
+        for leave in departures if conversation.user_id else ():
+            leave(conversation)
         conversation.user_id, conversation.next_user_id = conversation.next_user_id, None
         conversation.in_user_scope = not conversation.user_id
     conversation.save(update_fields=["user_id", "next_user_id", "in_user_scope"])

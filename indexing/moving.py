@@ -6,6 +6,7 @@ answer misses nothing and finds nothing twice, however far the move has come.
 
 import uuid
 
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Coalesce
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector
@@ -26,7 +27,8 @@ def move_units(
 ) -> int:
     """Move some units and their vectors from one scope to another; return how many.
 
-    None as a scope is none: they are found under the conversation. Needs a transaction, and the
+    None as a scope is none: they are found under the conversation. So is a copy of a fact that is
+    at home in another conversation, which stays: its own unit is older. Needs a transaction, and the
     conversation's lock, under which everybody else writes them.
     Uses index: indexing_unit_time_of_owner, indexing_vector_one_a_model.
     """
@@ -37,6 +39,10 @@ def move_units(
         user_scope=origin,
         shelf__in=SHELVES,
     )
+    own = SearchUnit.objects.of(tenant).filter(
+        memory=OuterRef("memory"), shelf=MemoryKind.FACT, id__lt=OuterRef("id")
+    )
+    rows = rows.exclude(Exists(own.exclude(conversation=conversation_id)))
     ids = list(rows.order_by("id").values_list("id", flat=True)[:at_most])
     vectors = SearchVector.objects.of(tenant).filter(unit__in=ids)
     vectors.update(user_scope=target)

@@ -16,19 +16,21 @@ from semantic.models import Change, Changeset, CorrectionMark, Evidence, Fact, S
 from semantic.redrawing import redraw
 from semantic.services import Ledger, put_state, start_changeset
 from semantic.states import State
-from semantic.user_facts import facts_beside, list_ids_beside
+from semantic.user_facts import facts_beside, list_ids_beside, lock_user
 
+ACTOR = "worker"
 PARTED = "parted"
 """Note of the steps."""
 REASON = "The conversation is another user's from now on."
 
 
-def part_facts(conversation: Conversation, *, actor: str) -> Changeset | None:
-    """Take what a conversation shares with the others of its user back; None: there is nothing.
+def leave_user(conversation: Conversation) -> Changeset | None:
+    """Take what a locked conversation shares with the others of its user back; None: nothing.
 
-    The caller holds `user_facts.lock_home`, and gives it another user in the same transaction.
-    A copy of what was evidence is not kept: neither user may see whose it was.
+    The caller gives it another user in the same transaction. The evidence is deleted, not
+    withdrawn: neither user may see what the other one said.
     """
+    lock_user(conversation.tenant, conversation.user_id)
     tenant, home = conversation.tenant, Q(fact__conversation=conversation)
     shared = Evidence.objects.of(tenant).filter(
         Q(conversation=conversation) | home & Q(conversation__isnull=False)
@@ -39,7 +41,7 @@ def part_facts(conversation: Conversation, *, actor: str) -> Changeset | None:
     if not fact_ids and not ended:
         return None
     now, kind = episodic_queries.database_now(), Changeset.Kind.CURATION
-    ledger = start_changeset(conversation, now=now, kind=kind, actor=actor, reason=REASON)
+    ledger = start_changeset(conversation, now=now, kind=kind, actor=ACTOR, reason=REASON)
     counting = set(shared.filter(withdrawn_by=None).values_list("episode_id", flat=True))
     shared.delete()
     place_copies(tenant, fact_ids)

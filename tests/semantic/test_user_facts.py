@@ -7,19 +7,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections, transaction
+from django.db import connections
 
+from episodic import moving
 from episodic.models import Conversation, Message
 from indexing.models import SearchUnit, SearchVector
+from jobs.models import Job, Kind, State
+from jobs.tasks import run_job
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.walls import across_tenants
 from semantic import curation, suggestions
 from semantic.beliefs import facts_believed_at
 from semantic.corrections import correct_fact
 from semantic.models import CorrectionMark, Evidence, Fact, Suggestion
-from semantic.parting import part_facts
 from semantic.reverts import revert_changeset
-from semantic.user_facts import lock_home
 from tests.conftest import Agent
 from tests.semantic.learning import (
     Talk,
@@ -267,12 +268,12 @@ def test_a_guideline_reaches_the_conversations_that_have_evidence_of_it(
 
 
 def give(talk: Talk, user_id: str) -> None:
-    """Make a conversation another user's, with what that does to facts."""
-    with transaction.atomic():
-        row = lock_home(talk.agent.tenant, talk.row().id)
-        part_facts(row, actor="lin")
-        row.user_id = user_id
-        row.save(update_fields=["user_id"])
+    """Make a conversation another user's."""
+    answer = talk.agent.post(f"conversations/{talk.id}/user", {"user_id": user_id})
+    assert answer.status_code == 202, answer.content
+    job = Job.objects.of(talk.agent.tenant).get(kind=Kind.MOVE, state=State.READY)
+    assert run_job(str(job.id))
+    assert talk.row().user_id == user_id
 
 
 def test_a_conversation_that_becomes_another_user_s_shares_no_fact(
@@ -328,3 +329,20 @@ def test_a_moment_shows_what_a_conversation_had_evidence_of(first: Talk, second:
         ids = facts_believed_at(tenant=tenant, known_at=known_at, homes=[talk.row().id])
         believed = Fact.objects.of(tenant).filter(id__in=ids)
         assert set(believed.values_list("fact", flat=True)) == then
+
+
+def test_a_copy_stays_under_its_conversation_as_that_is_moved_to_its_user(
+    first: Talk, second: Talk
+) -> None:
+    first.learn(new(GHENT))
+    second.learn(confirm(GHENT), new(PIANO))
+    for table in (SearchUnit, SearchVector):  # as an upgrade finds them
+        table.objects.of(first.agent.tenant).update(user_scope=None)
+    Conversation.objects.of(first.agent.tenant).update(in_user_scope=False)
+    moving.queue_moves(at_most=10)
+    for job in Job.objects.of(first.agent.tenant).filter(kind=Kind.MOVE, state=State.READY):
+        assert run_job(str(job.id))
+    units = SearchUnit.objects.of(first.agent.tenant).filter(shelf="fact", user_scope=None)
+    assert list(units.values_list("memory", "conversation")) == [
+        (first.fact(GHENT).id, second.row().id)
+    ]

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("episodic", "0002_conversation_in_user_scope")]
+    dependencies = [("episodic", "0003_conversation_next_user")]
 
     operations = [
         migrations.AddField(

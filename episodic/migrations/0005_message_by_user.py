@@ -9,7 +9,7 @@ NAME = "episodic_message_by_user"
 class Migration(migrations.Migration):
     atomic = False  # beside reads and writes
 
-    dependencies = [("episodic", "0003_message_user_id")]
+    dependencies = [("episodic", "0004_message_user_id")]
 
     operations = [
         # What an interrupted build has left.
