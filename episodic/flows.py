@@ -5,7 +5,7 @@ from functools import partial
 
 from django.conf import settings
 
-from episodic import queries, segmentation, services
+from episodic import moving, queries, segmentation, services
 from episodic.choice import make_segmenter
 from episodic.segmentation import TakeReviews
 from jobs.calls import find_asker
@@ -25,8 +25,10 @@ def register(*, take_reviews: TakeReviews) -> None:
             waits_for=(Kind.FLUSH,),
         ),
     )
+    register_flow(Kind.MOVE, Flow(run=moving.move_conversation, asks_model=False))
     chores.append(queue_due_windows)
     chores.append(close_silent_conversations)
+    chores.append(moving.queue_moves)
 
 
 def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:

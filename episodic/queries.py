@@ -38,13 +38,21 @@ NEWEST_HOMES = """SELECT tenant_id, id FROM episodic_conversation
 WHERE tenant_id = %(tenant)s AND coalesce(user_id = ANY(%(users)s::text[]), TRUE)
     AND coalesce(agent_id = %(agent)s, TRUE)
 ORDER BY id DESC LIMIT 200"""
-WAITING = """SELECT waiting.* FROM ({homes}) AS home CROSS JOIN LATERAL (
+WAITING = """SELECT * FROM (
+    SELECT waiting.* FROM ({homes}) AS home CROSS JOIN LATERAL (
+        SELECT * FROM episodic_message
+        WHERE tenant_id = home.tenant_id AND conversation_id = home.id AND {in_window}
+            AND (user_id = '' OR coalesce(user_id = ANY(%(whose)s::text[]), TRUE))
+        ORDER BY seq DESC LIMIT %(at_most)s
+    ) AS waiting
+    UNION
     SELECT * FROM episodic_message
-    WHERE tenant_id = home.tenant_id AND conversation_id = home.id
-        AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
-    ORDER BY seq DESC LIMIT %(at_most)s
+    WHERE tenant_id = %(tenant)s AND user_id = ANY(%(whose)s::text[]) AND user_id <> ''
+        AND {in_window}
 ) AS waiting
-ORDER BY waiting.id DESC LIMIT %(at_most)s"""
+ORDER BY id DESC LIMIT %(at_most)s""".replace(
+    "{in_window}", "episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL"
+)
 """Ids of messages are in the order in which they were stored."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
 """Episodes that no facts were drawn from; one whose consolidation failed waits for a retry."""
@@ -98,18 +106,21 @@ def waiting_in(
     homes: Sequence[uuid.UUID] | None,
     *,
     at_most: int,
+    user_ids: Sequence[str] | None = None,
     agent_id: str | None = None,
 ) -> list[Message]:
     """Return the newest messages in no episode yet of some conversations, newest first.
 
-    None: of the tenant's 200 newest, of those that the caller may see and an agent leads.
-    Uses index: episodic_message_window.
+    `homes` None: of the tenant's 200 newest, of those that the caller may see and an agent leads.
+    With `user_ids`, whose conversations they are, not what others said there, but what these
+    users said in others'. Uses indexes: episodic_message_window, episodic_message_by_user.
     """
     users = walls.get_users()
     params = {
         "tenant": tenant.id,
         "homes": list(homes or ()),
         "users": None if users is None else list(users),
+        "whose": None if user_ids is None else list(user_ids),
         "agent": agent_id,
         "at_most": at_most,
     }

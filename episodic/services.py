@@ -62,7 +62,8 @@ def add_messages(
 ) -> Posted:
     """Store messages in order, all or nothing, and queue a segmentation if one is due.
 
-    Each has what the agent said of it: role, content, `occurred_at`, and maybe name and metadata.
+    Each has what the agent said of it: role, content, `occurred_at`, and maybe name, metadata and
+    whose it is, where that is another user than the conversation's.
     One transaction, no model call. The conversation is made if there is none; its row
     is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
     wait, or be stored, than the settings allow. `user_id` and `agent_id` name whose the
@@ -73,7 +74,10 @@ def add_messages(
             another user's or another agent's.
         Gone: what was posted under the key was erased.
         TooMany, OverQuota: with `capped`, there is no room; a replay needs none.
+        Forbidden: a message names a user to whom the caller's key is not bound.
     """
+    for named in {message.user_id for message in messages} - {""}:
+        walls.choose_user(named)
     with transaction.atomic():
         conversation = lock_or_make(tenant=tenant, external_id=external_id, user_id=user_id)
         if idempotency is not None:
@@ -133,6 +137,9 @@ def name_owner(conversation: Conversation, **owners: str) -> None:
             changed.append(name)
         elif owner and getattr(conversation, name) != owner:
             raise Conflict(f"This conversation has another {name} already; that does not change.")
+    if "user_id" in changed and conversation.next_seq > 1:
+        conversation.in_user_scope = False  # a job moves what can be found of it already
+        changed.append("in_user_scope")
     if changed:
         conversation.save(update_fields=changed)
 

@@ -5,6 +5,7 @@ indexes of what can be found are narrowed by it first.
 """
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -21,9 +22,14 @@ def scope_of(tenant_id: uuid.UUID, user_id: str) -> uuid.UUID | None:
 
 def owners_of(*, tenant: Tenant, conversation_id: uuid.UUID) -> list[uuid.UUID]:
     """Return the owners of all that can be found in a conversation, itself among them."""
-    rows = ShelfSize.objects.of(tenant).filter(conversation=conversation_id)
+    return owners_of_several(tenant=tenant, conversation_ids=[conversation_id])
+
+
+def owners_of_several(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    """Return the owners of all that can be found in conversations, themselves among them."""
+    rows = ShelfSize.objects.of(tenant).filter(conversation__in=conversation_ids)
     scopes = set(rows.values_list("user_scope", flat=True))
-    return [conversation_id, *sorted(scope for scope in scopes if scope)]
+    return [*conversation_ids, *sorted(scope for scope in scopes if scope)]
 
 
 def within(rows: QuerySet[Any], *, tenant: Tenant, conversation_id: uuid.UUID) -> QuerySet[Any]:

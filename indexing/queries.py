@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
-from indexing.owners import owners_of, within
+from indexing.owners import owners_of_several, within
 from memoryproject.ai.embeddings import Embedder, Vectors
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
@@ -45,19 +45,19 @@ def nearest_to_each(
     vectors: Vectors,
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_ids: Sequence[uuid.UUID],
     model: str,
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
-    """Return for each vector the active facts that lie nearest, nearest first.
+    """Return for each vector the active facts of conversations that lie nearest, nearest first.
 
     See `sql/nearest_to_each.sql`.
     """
     near: list[list[Neighbour]] = [[] for _ in vectors]
     if not len(vectors):
         return near
-    params = _facts_in(tenant, conversation_id, model) | {
+    params = _facts_in(tenant, conversation_ids, model) | {
         "dim": vectors.shape[1],
         "vectors": [HalfVector(vector).to_text() for vector in vectors],
         "distance": -cosine_at_least,
@@ -86,24 +86,27 @@ def nearest_to_any(
     memory_ids: Sequence[uuid.UUID],
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_ids: Sequence[uuid.UUID],
     embedder: Embedder,
     at_most: int,
 ) -> list[uuid.UUID]:
-    """Return the active facts that lie nearest to any unit of some memories, nearest first.
+    """Return the active facts of conversations that lie nearest to any unit of some memories.
+
+    The nearest comes first.
 
     See `sql/nearest_to_any.sql`.
     """
-    params = _facts_in(tenant, conversation_id, embedder.name)
+    params = _facts_in(tenant, conversation_ids, embedder.name)
     params |= {"dim": embedder.dim, "memories": list(memory_ids), "at_most": at_most}
     rows = execute(read_sql(__file__, "nearest_to_any.sql"), params)
     return [memory_id for memory_id, _ in rows]
 
 
-def _facts_in(tenant: Tenant, conversation_id: uuid.UUID, model: str) -> dict[str, Any]:
-    """Return the parameters by which statements find the facts of a conversation."""
-    owners = owners_of(tenant=tenant, conversation_id=conversation_id)
-    home = {"tenant": tenant.id, "owners": owners, "conversation": conversation_id}
+def _facts_in(tenant: Tenant, conversation_ids: Sequence[uuid.UUID], model: str) -> dict[str, Any]:
+    """Return the parameters by which statements find the facts of conversations."""
+    ids = list(conversation_ids)
+    owners = owners_of_several(tenant=tenant, conversation_ids=ids)
+    home = {"tenant": tenant.id, "owners": owners, "conversations": ids}
     return {**home, "shelf": MemoryKind.FACT, "model": model}
 
 
@@ -168,6 +171,7 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     own_vectors = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
     earlier = SearchUnit.objects.of(tenant).filter(
         Q(first_seq=OuterRef("first_seq")) | Q(first_seq=None),
+        Q(conversation=OuterRef("conversation")) | Q(conversation=None),
         memory=OuterRef("memory"),
         kind=OuterRef("kind"),
         id__lt=OuterRef("id"),

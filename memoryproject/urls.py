@@ -89,6 +89,7 @@ api = [
     path("memory_tests/<id:test_id>", tests.OneMemoryTest.as_view()),
     path("conversations/<id:conversation_id>", conversations.ConversationState.as_view()),
     path("conversations/<id:conversation_id>/close", episodic.CloseConversation.as_view()),
+    path("conversations/<id:conversation_id>/user", episodic.ConversationUser.as_view()),
     path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
     path("people", people.People.as_view()),
     path("people/<id:person_id>", people.OnePerson.as_view()),

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from episodic import forget_requests
 from episodic.models import Conversation, Message, Role
@@ -69,7 +69,8 @@ class Place:
         """Return the messages that are served, newest first."""
         rows = Message.objects.of(self.tenant).filter(withheld_by=None).order_by("-id")
         if self.users is not None:
-            return rows.filter(conversation__user_id__in=self.users)
+            own = Q(user_id="", conversation__user_id__in=self.users)
+            return rows.filter(own | Q(user_id__in=self.users))
         return rows.filter(conversation=self.home) if self.home else rows
 
 
@@ -149,7 +150,7 @@ def forget_asked(claim: Claim) -> None:
         forget_text(
             thing,
             act=Act(claim.tenant, ACTOR, REASON),
-            place=choose_place(claim.tenant, home.user_id, home),
+            place=choose_place(claim.tenant, message.user_id or home.user_id, home),
             also=[message.id] if is_all else (),
         )
     with commit(claim):

@@ -127,7 +127,11 @@ def _find_others(
     """Return what waits in other conversations of a scope, if it fits the question or is new."""
     homes = None if scope.is_everything else scope.homes
     newest = episodic_queries.waiting_in(
-        scope.tenant, homes, at_most=READ_AT_MOST, agent_id=scope.agent_id
+        scope.tenant,
+        homes,
+        user_ids=None if scope.is_everything else scope.user_ids,
+        agent_id=scope.agent_id,
+        at_most=READ_AT_MOST,
     )
     own_id = conversation.id if conversation else None
     waiting = [row for row in newest if row.conversation_id != own_id]

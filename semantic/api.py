@@ -76,6 +76,11 @@ class Facts(ReadingView):
             )
             rows, state = rows.filter(beliefs.IsOneOf("id", believed)), "all"
         render = partial(renderings.render_facts, self.tenant())
+        home = query.pop("conversation__external_id", None)
+        if home is not None:
+            conversation = episodic_queries.find_conversation(self.tenant(), home)
+            rows = queries.facts_seen_from(conversation, rows)
+            render = partial(render, conversation=conversation)
         return self.take_page(rows.filter(STATES[state]), query, render)
 
 
@@ -91,15 +96,14 @@ class OneFact(ReadingView):
             raise NotFound("There is no such fact.")
         rows = Evidence.objects.of(self.tenant()).filter(fact=fact).select_related("changeset")
         evidence = list(rows.order_by("id"))
-        seqs = {seq for row in evidence for seq in row.message_seqs}
-        messages = episodic_queries.messages_at(fact.conversation, seqs)
+        messages = queries.messages_behind(fact, evidence)
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             renderings.render_fact(
                 fact,
                 counting,
                 renderings.DetailedFact,
-                evidence=[renderings.evidence_values(row, messages) for row in evidence],
+                evidence=[renderings.evidence_values(row, messages[row.id]) for row in evidence],
                 history=[renderings.history_values(row, fact) for row in queries.changes_of(fact)],
                 versions=queries.versions_of(fact),
             )

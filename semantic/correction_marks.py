@@ -72,10 +72,11 @@ def print_heir(fact: Fact, links: str = DEFANGED) -> str:
     return clean_line(fact.fact, links).translate(NO_BRACKETS)
 
 
-def marked_seqs(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[int]:
-    """Return the seqs of the messages among some marks."""
+def marked_places(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[tuple[uuid.UUID, int]]:
+    """Return the messages among some marks, each by its conversation and seq."""
     ids = [mark.place_id for mark in marks if mark.place == Place.MESSAGE]
-    return set(Message.objects.of(tenant).filter(id__in=ids).values_list("seq", flat=True))
+    messages = Message.objects.of(tenant).filter(id__in=ids)
+    return set(messages.values_list("conversation_id", "seq"))
 
 
 def facts_behind(fact: Fact) -> list[Fact]:

@@ -30,6 +30,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic import queries, reverts
 from semantic.curation import Act, check_reason
 from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.user_facts import lock_home
 
 NONE = Q(id__in=())
 CONVERSATIONS_AT_ONCE = 10
@@ -66,7 +67,7 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
     taken: list[Fact] = []
     for conversation_id in first:
         with transaction.atomic():
-            conversation = episodic_queries.lock_conversation(source.tenant, conversation_id)
+            conversation = lock_home(source.tenant, conversation_id)
             before = {fact.id: fact for fact in queries.active_in(conversation)}
             source.save(force_insert=True)
             counts.update(undo_in(conversation, withholding=source))
@@ -174,7 +175,7 @@ def _find_left(rows: QuerySet[Withholding]) -> list[uuid.UUID]:
 
 def _take(tenant: Tenant, rows: QuerySet[Withholding], conversation_id: uuid.UUID) -> None:
     """Do one conversation, whichever of the two is wanted by now."""
-    conversation = episodic_queries.lock_conversation(tenant, conversation_id)
+    conversation = lock_home(tenant, conversation_id)
     withholding = rows.select_for_update().first()
     if withholding is None:
         return

@@ -15,12 +15,16 @@ from semantic import queries
 from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
 from semantic.models import Fact
 from semantic.services import NewFact
+from semantic.user_facts import facts_beside, list_ids_beside
 
 CANDIDATE_LIMIT = 5
 
 
 class SimilarFacts:
-    """What is active in a conversation and near to facts that a run proposes, by their vectors."""
+    """What is active beside a conversation and near to facts that a run proposes.
+
+    Beside it: in it, and in the others of its user. Near: by vectors.
+    """
 
     def __init__(self, conversation: Conversation, vectors: Vectors, model: str) -> None:
         self._model = model
@@ -28,7 +32,7 @@ class SimilarFacts:
         self._near = index.nearest_to_each(
             vectors,
             tenant=tenant,
-            conversation_id=conversation.id,
+            conversation_ids=list_ids_beside(conversation),
             model=model,
             cosine_at_least=MERGE_COSINE,
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
@@ -83,7 +87,7 @@ class SimilarFacts:
 
         Uses indexes: semantic_fact_declared_wrong, semantic_fact_by_reason.
         """
-        facts = Fact.objects.within(self._conversation)
+        facts = facts_beside(self._conversation)
         wrong = facts.filter(invalidated_because=Fact.Because.WRONG).order_by("id")
         forgotten = facts.filter(
             invalidated_because=Fact.Because.FORGOTTEN, invalid_at__isnull=False

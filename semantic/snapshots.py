@@ -13,10 +13,10 @@ from episodic.models import Conversation, Episode
 from indexing import queries as index
 from indexing.text import prepare
 from memoryproject.ai.embeddings import Embedder
-from semantic import queries
 from semantic.echoes import Answers, cut_quotes
 from semantic.engines import Category, EpisodeText, KnownFact, Served
 from semantic.models import Fact
+from semantic.user_facts import facts_beside, list_ids_beside
 
 FindAnswers = Callable[[Conversation, int, int], Answers]
 """Returns what was served for messages from one seq to another; given by who knows of receipts."""
@@ -129,17 +129,18 @@ def find_related(
 ) -> list[Fact]:
     """Return the facts to show, what matters most first: all, if they are no more than `at_most`.
 
+    They are those of all conversations of its user, where it has one.
     Of many the nearest come first, then guidelines and who people are, then what is near. Near
     is what lies by a message or a headline of the episodes, or shares rare words with `talk`.
     """
-    newest = queries.active_in(conversation).order_by("-created_at", "-id")
+    newest = facts_beside(conversation).filter(invalid_at=None).order_by("-created_at", "-id")
     facts = list(newest[:LOOKED_THROUGH])
     if len(facts) <= at_most:
         return facts
     by_meaning = index.nearest_to_any(
         episode_ids,
         tenant=conversation.tenant,
-        conversation_id=conversation.id,
+        conversation_ids=list_ids_beside(conversation),
         embedder=embedder,
         at_most=2 * at_most,
     )

@@ -18,6 +18,7 @@ from semantic.engines import SuggestionKind
 from semantic.mark_finding import mark_places
 from semantic.models import Change, Changeset, Fact, Suggestion
 from semantic.services import Ledger, invalidate_fact, reinforce_fact
+from semantic.user_facts import list_ids_beside
 
 SUGGESTIONS_A_RUN = 50
 """More are left out: no run floods the review queue."""
@@ -125,14 +126,14 @@ def lock_open(
     if (named.kind == SuggestionKind.ERASE) != erases:
         raise Conflict("What somebody asked to forget is decided on by a person, one by one.")
     ids = (named.old_fact_id, named.new_fact_id)
-    ((conversation, facts),) = curation.lock_facts(act, list(filter(None, ids)))
+    locked = curation.lock_facts(act, list(filter(None, ids)))
     suggestion = rows.filter(OPEN).first()
     if suggestion is None:
         raise Conflict("The suggestion is no longer open.")
-    by_id: dict[uuid.UUID | None, Fact] = {fact.id: fact for fact in facts}
+    by_id: dict[uuid.UUID | None, Fact] = {fact.id: fact for _, facts in locked for fact in facts}
     suggestion.old_fact, suggestion.new_fact = by_id[ids[0]], by_id.get(ids[1])
-    suggestion.tenant, suggestion.conversation = act.tenant, conversation
-    return suggestion, curation.open_ledger(act, conversation)
+    suggestion.tenant = act.tenant
+    return suggestion, curation.open_ledger(act, suggestion.old_fact.conversation)
 
 
 def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
@@ -146,9 +147,10 @@ def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Sugges
 def follow_revert(changeset: Changeset, *, undone: Collection[uuid.UUID]) -> None:
     """Withdraw what undone changesets suggested and reopen what they decided, or the reverse.
 
-    `undone` are the changesets of the conversation that are out of effect from now on.
+    `undone` are the changesets of the user's conversations that are out of effect from now on.
     """
-    rows = Suggestion.objects.of(changeset.tenant).filter(conversation=changeset.conversation_id)
+    homes = list_ids_beside(changeset.conversation)
+    rows = Suggestion.objects.of(changeset.tenant).filter(conversation__in=homes)
     for flag, field in (("is_withdrawn", "changeset__in"), ("is_reopened", "decided_by__in")):
         is_undone = Q(**{field: undone})
         rows.filter(is_undone, **{flag: False}).update(**{flag: True})

@@ -277,6 +277,10 @@ weighted AS (
         )) END AS retrievability
     FROM fused LEFT JOIN episodic_episode AS episode
         ON episode.id = memory_id AND episode.tenant_id = %(tenant)s
+    -- Of another one's conversation a user has the messages that name him, never the episode.
+    WHERE CASE WHEN %(shared)s AND NOT %(everyone)s AND NOT %(with_lines)s
+        THEN episode.id IS NULL OR episode.conversation_id = ANY(%(homes)s::uuid[]) ELSE TRUE
+    END
 ),
 best AS MATERIALIZED (
     SELECT * FROM (
@@ -361,6 +365,9 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
         SELECT json_build_array(category, fact, valid_at, (
             SELECT count(*) FROM semantic_evidence
             WHERE fact_id = semantic_fact.id AND tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
+                AND (%(shared)s OR %(conversation)s = coalesce(
+                    semantic_evidence.conversation_id, semantic_fact.conversation_id
+                ))
         ))
         FROM semantic_fact WHERE id = best.memory_id AND tenant_id = %(tenant)s
     ) ELSE (

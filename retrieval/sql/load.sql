@@ -5,7 +5,8 @@
 --      seqs bigint[], of one length (messages of which the content is wanted: episode and seq);
 --      episodes uuid[]; whole bool (whether all their messages are wanted), bytes_at_most int
 --      (of those messages), retired bool (whether it is wanted which messages are over);
---      counter text (of tokens); shared bool (whether homes are wanted)
+--      counter text (of tokens); shared bool (whether homes are wanted), narrowed bool (whether
+--      evidence of these conversations alone counts, and their episodes alone have words)
 -- out: a row of each kind: kind text, rows json (null: none)
 --      fact [[id, category, fact, keywords, is_pinned, valid_at, invalid_at, home, place], …]:
 --          home the agent's own id of its conversation, where it is wanted, else null; place
@@ -19,8 +20,8 @@
 --      beyond [id, …]: episodes left out, as their messages would exceed bytes_at_most
 --      retired [[episode_id, seq], …]: those of seqs that say what is over or wrong, and nothing
 --          still active
--- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_episode_id_c54a37b1;
---      episodic_message_by_episode; the primary keys
+-- index: semantic_fact_pinned; semantic_evidence_counts_once; semantic_evidence_elsewhere;
+--      semantic_evidence_episode_id_c54a37b1; episodic_message_by_episode; the primary keys
 WITH
 wanted AS MATERIALIZED (
     SELECT DISTINCT episode_id, seq
@@ -28,14 +29,34 @@ wanted AS MATERIALIZED (
 ),
 pinned AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
-    FROM semantic_fact
-    WHERE tenant_id = %(tenant)s AND conversation_id = ANY(%(homes)s::uuid[]) AND is_pinned
-        AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+    FROM (
+        (
+            SELECT id, created_at FROM semantic_fact
+            WHERE tenant_id = %(tenant)s AND conversation_id = ANY(%(homes)s::uuid[])
+                AND is_pinned AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+            ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
+        )
+        UNION ALL
+        SELECT id, created_at FROM semantic_fact
+        WHERE tenant_id = %(tenant)s AND conversation_id <> ALL(%(homes)s::uuid[])
+            AND is_pinned AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[]) AND id IN (
+                SELECT fact_id FROM semantic_evidence
+                WHERE tenant_id = %(tenant)s AND conversation_id = ANY(%(homes)s::uuid[])
+                    AND withdrawn_by_id IS NULL
+            )
+    ) AS own_or_said
     ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
 ),
+-- What these conversations have said: of a fact of another one of the user, that alone.
 evidence AS MATERIALIZED (
-    SELECT id, fact_id, episode_id, message_seqs FROM semantic_evidence
-    WHERE tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
+    SELECT said.id, fact_id, episode_id, message_seqs
+    FROM semantic_evidence AS said JOIN semantic_fact AS fact ON fact.id = fact_id
+    WHERE said.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s
+        AND withdrawn_by_id IS NULL
+        AND CASE WHEN %(narrowed)s
+            THEN coalesce(said.conversation_id, fact.conversation_id) = ANY(%(homes)s::uuid[])
+            ELSE TRUE
+        END
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
 ),
 -- Of whole episodes, in their order, those beyond what an answer may hold; the first is given.
@@ -88,7 +109,8 @@ SELECT 'message', json_agg(json_build_array(
 FROM (SELECT * FROM message UNION ALL SELECT * FROM pointed) AS row
 UNION ALL
 SELECT 'episode', json_agg(json_build_array(
-    id, title, summary, surprise, end_at, CASE WHEN %(shared)s THEN (
+    id, CASE WHEN is_own THEN title ELSE '' END, CASE WHEN is_own THEN summary ELSE '' END,
+    surprise, end_at, CASE WHEN %(shared)s THEN (
         SELECT external_id FROM episodic_conversation AS home
         WHERE home.tenant_id = %(tenant)s AND home.id = episodic_episode.conversation_id
     ) END, json_build_object(
@@ -97,7 +119,10 @@ SELECT 'episode', json_agg(json_build_array(
         'last_reviewed_at', last_reviewed_at, 'consolidated_at', consolidated_at
     )
 ))
-FROM episodic_episode
+FROM episodic_episode CROSS JOIN LATERAL (
+    -- Of another one's conversation a user has messages that name him, and no words on others.
+    SELECT NOT %(narrowed)s OR conversation_id = ANY(%(homes)s::uuid[]) AS is_own
+) AS seen
 WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[])
     AND id NOT IN (SELECT episode_id FROM beyond)
 UNION ALL

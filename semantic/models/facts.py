@@ -144,6 +144,12 @@ class Evidence(TenantModel):
 
     fact = TenantForeignKey(Fact)
     episode = TenantForeignKey(Episode)
+    conversation = TenantForeignKey(
+        Conversation,
+        null=True,
+        db_index=False,
+        help_text="The episode's, where that is not the fact's own; NULL: it is.",
+    )
     message_seqs = ArrayField(
         models.BigIntegerField(), help_text="Messages that say it; empty: the whole episode."
     )
@@ -157,6 +163,9 @@ class Evidence(TenantModel):
         verbose_name_plural = "evidence"
         constraints = [
             unique("semantic_evidence_counts_once", "tenant fact episode", Q(withdrawn_by=None))
+        ]
+        indexes = [
+            index("semantic_evidence_elsewhere", "conversation fact", Q(conversation__isnull=False))
         ]
 
     def __str__(self) -> str:

@@ -95,6 +95,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "episodic_message": {
         "role": WORD,
         "name": ROW,
+        "user_id": ROW,
         "content": ROW,
         "client_key": f"{ROW}; taken from the others of its batch",
         "body_sha256": f"{ROW}; taken from the others of its batch",

@@ -122,3 +122,16 @@ def test_preferences_guidelines_and_dangers_come_alone(ana: Agent) -> None:
         assert "5544" not in text and "Porto" not in text
     assert_problem(ana.post("context_pre_retrieve", {**body, "category": "goal"}), 400, "category")
     assert_problem(ana.post("retrieve_memory", body), 400, "preferences_only")
+
+
+def test_a_message_that_names_another_user_is_his(ana: Agent) -> None:
+    talk = str(uuid.uuid4())
+    messages = [
+        {"role": "user", "content": "The staging database is on port 5544.", "user_id": "olga"},
+        {"role": "user", "content": "My staging database is on port 7777."},
+    ]
+    body = {"conversation_id": talk, "user_id": "nora", "messages": messages}
+    assert ana.post("add_messages", body).status_code == 201
+    nora, olga = (ask(ana, user_id=user, max_tokens=300) for user in ("nora", "olga"))
+    assert "7777" in nora and "5544" not in nora
+    assert "5544" in olga and "7777" not in olga

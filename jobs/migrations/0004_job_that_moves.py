@@ -1,20 +1,12 @@
-"""A kind of job that forgets what messages ask to forget; somebody waits for it."""
+"""A kind of job that moves conversations to their users; only what a column may hold changes."""
 
-import django.db.models.functions.comparison
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("jobs", "0003_workerrestart"),
-        ("tenancy", "0003_installation"),
-    ]
+    dependencies = [("jobs", "0003_workerrestart")]
 
     operations = [
-        migrations.RemoveIndex(
-            model_name="job",
-            name="jobs_job_interactive",
-        ),
         migrations.AlterField(
             model_name="job",
             name="kind",
@@ -28,25 +20,12 @@ class Migration(migrations.Migration):
                     ("mirror", "write what has changed to the mirror"),
                     ("erase", "erase what somebody wants erased"),
                     ("rollback", "roll back a source, or lift the quarantine of it"),
-                    ("forget", "forget what a message asks to forget"),
+                    ("move", "move a conversation to its user"),
                     ("test", "run the memory tests of a conversation"),
                     ("deliver", "tell a webhook what has happened"),
                     ("mail", "tell people by mail what has happened"),
                 ],
                 max_length=16,
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(
-                models.F("tenant"),
-                django.db.models.functions.comparison.Coalesce("lease_until", "run_after"),
-                models.F("id"),
-                condition=models.Q(
-                    ("kind__in", ("flush", "erase", "rollback", "forget")),
-                    ("state__in", ["ready", "running"]),
-                ),
-                name="jobs_job_interactive",
             ),
         ),
     ]
