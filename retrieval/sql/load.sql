@@ -33,7 +33,7 @@ pinned AS MATERIALIZED (
         (
             SELECT id, created_at FROM semantic_fact
             WHERE tenant_id = %(tenant)s AND conversation_id = ANY(%(homes)s::uuid[])
-                AND is_pinned AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+                AND (NOT %(shared)s OR user_id = '') AND is_pinned AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
             ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
         )
         UNION ALL
@@ -55,6 +55,7 @@ evidence AS MATERIALIZED (
         AND withdrawn_by_id IS NULL
         AND CASE WHEN %(narrowed)s
             THEN coalesce(said.conversation_id, fact.conversation_id) = ANY(%(homes)s::uuid[])
+                OR fact.user_id <> ''  -- of who said it in another one's conversation
             ELSE TRUE
         END
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
