@@ -218,8 +218,10 @@ def load_candidates(
         "bytes_at_most": settings.PAGE_BYTES,
         "retired": with_retired,
         "shared": scope.is_shared,
+        "of_user": bool(scope.user_ids),
     }
-    loaded = run(read_file("load.sql"), parameters, fixed=("whole", "retired", "shared"))
+    fixed = ("whole", "retired", "shared", "of_user")
+    loaded = run(read_file("load.sql"), parameters, fixed=fixed)
     rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
     messages = [
         MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
