@@ -260,6 +260,22 @@ def test_who_said_something_in_anothers_conversation_is_shown_that_alone(house: 
     assert "Zig and Zag" in ask(house.ana, conversation_id=talk, scope="conversation")
 
 
+def test_the_newest_episodes_are_those_of_all_conversations(house: House) -> None:
+    for where in ({"user_id": "nora"}, {"conversation_id": house.talks[1]}):
+        body = {"scope": "user", **where}
+        episodes = house.ana.post("recent_memory/raw", body).json()
+        assert {episode["conversation_id"] for episode in episodes} == set(house.talks)
+        text = house.ana.post("recent_memory", body).content.decode()
+        assert "kayak" in text and "Oslo" in text and "Secret" not in text
+    here = {"scope": "user", "conversation_id": house.talks[1], "exclude_current": True}
+    others = house.ana.post("recent_memory/raw", here).json()
+    assert {episode["conversation_id"] for episode in others} == {*house.talks} - {house.talks[1]}
+    assert house.nora.post("recent_memory/raw", {"scope": "user", "user_id": "olga"}).json() == []
+    every = house.nora.post("recent_memory/raw", {"scope": "tenant", "limit": 100}).json()
+    assert {episode["conversation_id"] for episode in every} == set(house.talks)
+    assert_problem(house.ana.post("recent_memory", {}), 400, "conversation_id")
+
+
 def test_where_to_look_has_a_default(house: House) -> None:
     body = {"query": QUESTION, "conversation_id": house.talks[0], "max_tokens": 300}
 
