@@ -198,10 +198,25 @@ def earlier_all_failed(episode: Episode, *, count: int) -> bool:
 
 
 def recent_episodes(
-    *, conversation: Conversation, created_since: datetime | None, at_most: int
+    *,
+    tenant: Tenant,
+    homes: Sequence[uuid.UUID] | None,
+    agent_id: str | None = None,
+    left_out: uuid.UUID | None = None,
+    created_since: datetime | None,
+    at_most: int,
 ) -> list[Episode]:
-    """Return the newest episodes by creation, newest first."""
-    episodes = episodes_of(conversation)
+    """Return the newest episodes of conversations by creation, newest first.
+
+    Of those in `homes`, or of all, but one that is left out, or those of an agent alone.
+    """
+    episodes = Episode.objects.of(tenant).filter(withheld_by=None)
+    if homes is not None:
+        episodes = episodes.filter(conversation__in=list(homes))
+    elif agent_id is not None:
+        episodes = episodes.filter(conversation__agent_id=agent_id)
+    if left_out is not None:
+        episodes = episodes.exclude(conversation=left_out)
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
     newest = episodes.select_related("conversation").order_by("-created_at", "-id")

@@ -28,8 +28,8 @@ def move_units(
     """Move some units and their vectors from one scope to another; return how many.
 
     None as a scope is none: they are found under the conversation. So is a copy of a fact that is
-    at home in another conversation, which stays: its own unit is older. Needs a transaction, and the
-    conversation's lock, under which everybody else writes them.
+    at home in another conversation, which stays: its own unit is older. Needs a transaction, and
+    the conversation's lock, under which everybody else writes them.
     Uses index: indexing_unit_time_of_owner, indexing_vector_one_a_model.
     """
     rows = SearchUnit.objects.of(tenant).alias(owner=Coalesce("user_scope", "conversation"))

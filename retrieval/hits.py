@@ -218,9 +218,9 @@ def load_candidates(
         "bytes_at_most": settings.PAGE_BYTES,
         "retired": with_retired,
         "shared": scope.is_shared,
-        "narrowed": not scope.is_everything,
+        "of_user": bool(scope.user_ids),
     }
-    fixed = ("whole", "retired", "shared", "narrowed")
+    fixed = ("whole", "retired", "shared", "of_user")
     loaded = run(read_file("load.sql"), parameters, fixed=fixed)
     rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
     messages = [

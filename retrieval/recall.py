@@ -121,7 +121,14 @@ def draft_answer(
         conversation = episodic_queries.find_conversation(
             tenant=tenant, external_id=request.conversation_id
         )
-    scope = find_scope(tenant=tenant, request=request, conversation=conversation)
+    scope = find_scope(
+        tenant=tenant,
+        conversation=conversation,
+        scope=request.scope,
+        user_id=request.user_id,
+        agent_id=request.agent_id,
+        exclude_current=request.exclude_current,
+    )
     place = scope.conversation.id if scope and scope.conversation else None
     embedder = choose_embedder(tenant=tenant, conversation_id=place)
     find = find or in_scope.search

@@ -8,7 +8,7 @@ from indexing.languages import SIMPLE
 from indexing.owners import scope_of
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
-from retrieval.request import CONVERSATION, USER, RecallRequest
+from retrieval.request import CONVERSATION, USER
 from retrieval.statements import read_file, run
 
 
@@ -66,24 +66,30 @@ def in_one(conversation: Conversation) -> Scope:
 
 
 def find_scope(
-    *, tenant: Tenant, request: RecallRequest, conversation: Conversation | None
+    *,
+    tenant: Tenant,
+    conversation: Conversation | None,
+    scope: str,
+    user_id: str | None = None,
+    agent_id: str | None = None,
+    exclude_current: bool = False,
 ) -> Scope | None:
-    """Return where a request is looked for; None: nowhere, as nothing is there.
+    """Return where to look, as the options of a call say; None: nowhere, as nothing is there.
 
     `conversation` is the one that is asked in, None where it is not there, or none was named.
     What people say of who is who holds at once. A key that is bound to users sees no others.
     """
-    user_id = request.user_id or (conversation.user_id if conversation else "")
-    if request.scope == CONVERSATION or (request.scope == USER and not user_id):
+    user_id = user_id or (conversation.user_id if conversation else "")
+    if scope == CONVERSATION or (scope == USER and not user_id):
         return in_one(conversation) if conversation else None
-    left_out = conversation.id if conversation and request.exclude_current else None
-    if request.scope == USER:
-        return _find_user_scope(tenant, user_id, request.agent_id, left_out)
+    left_out = conversation.id if conversation and exclude_current else None
+    if scope == USER:
+        return _find_user_scope(tenant, user_id, agent_id, left_out)
     return Scope(
         tenant=tenant,
         homes=(conversation.id,) if conversation and not left_out else (),
         left_out=left_out,
-        agent_id=request.agent_id,
+        agent_id=agent_id,
     )
 
 

@@ -31,6 +31,7 @@ def fact_entry(fact: Fact, *, language: str, vector: Vectors | None) -> Entry:
         valid_at=fact.valid_at,
         valid_until=fact.valid_until,
         category=fact.category,
+        user_id=fact.user_id or None,
     )
 
 

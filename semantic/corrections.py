@@ -59,6 +59,7 @@ def correct_fact(
         ledger = curation.open_ledger(act, conversation)
         marks = mark_places(fact, ledger.changeset, new=sentence)
         row = Fact(category=kind, fact=sentence, keywords=list(words), valid_at=fact.valid_at)
+        row.user_id = fact.user_id
         support = curation.support_of(fact, without=marked_places(marks, tenant=act.tenant))
         # What is said in the same words was not wrong: they may be learnt again.
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG

@@ -291,6 +291,7 @@ class Writer:
             valid_at=proposal.valid_at or max(item.episode.end_at for item in support),
             valid_until=proposal.valid_until,
         )
+        row.user_id = self._snapshot.find_user(seq for item in support for seq in item.message_seqs)
         return services.NewFact(row, support, vector)
 
     def _support_of(self, proposal: Proposal, *, sentence: str = "") -> services.Support:

@@ -38,7 +38,7 @@ class SimilarFacts:
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
         ids = {neighbour.memory_id for near in self._near for neighbour in near}
-        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids).in_bulk()
+        self._facts = facts_beside(conversation).filter(id__in=ids, invalid_at=None).in_bulk()
         self._opened: dict[uuid.UUID, int] = {}
         """The facts of this run, each with the position of its proposal."""
         self._vectors = vectors.astype(np.float16).astype(np.float32)  # as they are stored
@@ -105,6 +105,8 @@ def _find_first(
     """Return the nearest of the facts that a rule takes for the new one."""
     for neighbour in near:
         fact = facts[neighbour.memory_id]
+        if fact.user_id != new.row.user_id:
+            continue
         categories = {"category_a": fact.category, "category_b": new.row.category}
         if says_so(fact.fact, new.row.fact, cosine=neighbour.cosine, **categories):
             return fact

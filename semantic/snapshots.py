@@ -39,6 +39,13 @@ class Snapshot:
     quoted: tuple[uuid.UUID, ...]
     embedding_model: str
     """By whose vectors facts are compared, and that makes those of new ones."""
+    named_users: Mapping[int, str]
+    """By seq of the lines that name another user than the conversation's."""
+
+    def find_user(self, seqs: Iterable[int]) -> str:
+        """Return the other user who alone said these lines; empty: there is none."""
+        users = {self.named_users.get(seq, "") for seq in seqs} if self.named_users else set()
+        return users.pop() if len(users) == 1 else ""
 
     @property
     def known(self) -> list[KnownFact]:
@@ -86,6 +93,12 @@ def read_snapshot(
         served=answers.served,
         quoted=tuple(dict.fromkeys(quoted)),
         embedding_model=embedder.name,
+        named_users={
+            message.seq: message.user_id
+            for several in messages.values()
+            for message in several
+            if message.user_id not in {"", conversation.user_id}
+        },
     )
 
 

@@ -45,11 +45,15 @@ def list_all_beside(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> li
 
 
 def facts_beside(conversation: Conversation) -> QuerySet[Fact]:
-    """Return the facts that a conversation's are compared with, active or not, its own included."""
+    """Return the facts that a conversation's are compared with, active or not, its own included.
+
+    What others said in another conversation is none of its user's.
+    """
     if not conversation.user_id:
         return Fact.objects.within(conversation)
     homes = conversations_beside(conversation).values("id")
-    return Fact.objects.of(conversation.tenant).filter(conversation__in=homes)
+    mine = Q(user_id="") | Q(conversation=conversation)
+    return Fact.objects.of(conversation.tenant).filter(mine, conversation__in=homes)
 
 
 def lock_homes(tenant: Tenant, conversation_ids: Iterable[uuid.UUID]) -> list[Conversation]:

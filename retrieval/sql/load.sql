@@ -5,8 +5,8 @@
 --      seqs bigint[], of one length (messages of which the content is wanted: episode and seq);
 --      episodes uuid[]; whole bool (whether all their messages are wanted), bytes_at_most int
 --      (of those messages), retired bool (whether it is wanted which messages are over);
---      counter text (of tokens); shared bool (whether homes are wanted), narrowed bool (whether
---      evidence of these conversations alone counts, and their episodes alone have words)
+--      counter text (of tokens); shared bool (whether homes are wanted), of_user bool (whether
+--      the homes are all of a user's)
 -- out: a row of each kind: kind text, rows json (null: none)
 --      fact [[id, category, fact, keywords, is_pinned, valid_at, invalid_at, home, place], …]:
 --          home the agent's own id of its conversation, where it is wanted, else null; place
@@ -33,7 +33,8 @@ pinned AS MATERIALIZED (
         (
             SELECT id, created_at FROM semantic_fact
             WHERE tenant_id = %(tenant)s AND conversation_id = ANY(%(homes)s::uuid[])
-                AND is_pinned AND invalid_at IS NULL AND id <> ALL(%(facts)s::uuid[])
+                AND (NOT %(shared)s OR user_id = '') AND is_pinned AND invalid_at IS NULL
+                AND id <> ALL(%(facts)s::uuid[])
             ORDER BY created_at DESC, id DESC LIMIT %(pinned)s
         )
         UNION ALL
@@ -53,11 +54,19 @@ evidence AS MATERIALIZED (
     FROM semantic_evidence AS said JOIN semantic_fact AS fact ON fact.id = fact_id
     WHERE said.tenant_id = %(tenant)s AND fact.tenant_id = %(tenant)s
         AND withdrawn_by_id IS NULL
-        AND CASE WHEN %(narrowed)s
+        AND CASE WHEN NOT %(shared)s OR %(of_user)s
             THEN coalesce(said.conversation_id, fact.conversation_id) = ANY(%(homes)s::uuid[])
+                OR fact.user_id <> ''  -- of who said it in another one's conversation
             ELSE TRUE
         END
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
+),
+-- Of a conversation that is not the user's own, who has said something there, no episode is shown
+-- whole: only what he said himself was found.
+shown AS MATERIALIZED (
+    SELECT id FROM episodic_episode
+    WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[])
+        AND (NOT %(of_user)s OR NOT %(whole)s OR conversation_id = ANY(%(homes)s::uuid[]))
 ),
 -- Of whole episodes, in their order, those beyond what an answer may hold; the first is given.
 beyond AS MATERIALIZED (
@@ -66,7 +75,7 @@ beyond AS MATERIALIZED (
         FROM (
             SELECT episode_id, sum(octet_length(content) + octet_length(metadata::text)) AS bytes
             FROM episodic_message
-            WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+            WHERE tenant_id = %(tenant)s AND episode_id IN (SELECT id FROM shown) AND %(whole)s
             GROUP BY episode_id
         ) AS size
         WINDOW ranked AS (ORDER BY array_position(%(episodes)s::uuid[], episode_id))
@@ -80,7 +89,7 @@ message AS MATERIALIZED (
     UNION ALL
     SELECT id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id
     FROM episodic_message
-    WHERE tenant_id = %(tenant)s AND episode_id = ANY(%(episodes)s::uuid[]) AND %(whole)s
+    WHERE tenant_id = %(tenant)s AND episode_id IN (SELECT id FROM shown) AND %(whole)s
         AND episode_id NOT IN (SELECT episode_id FROM beyond)
 ),
 pointed AS (
@@ -121,9 +130,9 @@ SELECT 'episode', json_agg(json_build_array(
 ))
 FROM episodic_episode CROSS JOIN LATERAL (
     -- Of another one's conversation a user has messages that name him, and no words on others.
-    SELECT NOT %(narrowed)s OR conversation_id = ANY(%(homes)s::uuid[]) AS is_own
+    SELECT NOT %(of_user)s OR conversation_id = ANY(%(homes)s::uuid[]) AS is_own
 ) AS seen
-WHERE tenant_id = %(tenant)s AND id = ANY(%(episodes)s::uuid[])
+WHERE tenant_id = %(tenant)s AND id IN (SELECT id FROM shown)
     AND id NOT IN (SELECT episode_id FROM beyond)
 UNION ALL
 SELECT 'beyond', json_agg(episode_id) FROM beyond

@@ -1,5 +1,7 @@
 """Tables of facts, their evidence, and changesets with their changes."""
 
+from collections.abc import Sequence
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
@@ -75,6 +77,13 @@ class Fact(Correctable, TenantModel):
     """Reasons for which a fact is shown to nobody but those who decide on the review queue."""
 
     conversation = TenantForeignKey(Conversation, db_index=False)
+    user_id = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whose it is, where all messages that say it name another user than the "
+        "conversation's; empty: the conversation's.",
+    )
     category = models.CharField(max_length=16, choices=choices_of(Category))
     fact = models.TextField(help_text="One sentence, understandable by itself.")
     keywords = ArrayField(models.TextField(), default=list, help_text="Names and nouns.")
@@ -134,6 +143,11 @@ class Fact(Correctable, TenantModel):
             index("semantic_fact_of_conversation", "conversation valid_at"),
             index("semantic_fact_by_time", "valid_at"),
         ]
+
+    @classmethod
+    def of_users(cls, users: Sequence[str]) -> Q:
+        """Return the facts of users' conversations, and what they alone said in others."""
+        return super().of_users(users) | Q(user_id__in=users) & ~Q(user_id="")
 
     def __str__(self) -> str:
         return self.fact

@@ -319,6 +319,7 @@ def operate(session: Session, note: str) -> None:
     aside = Message.objects.of(reader.tenant).filter(conversation=home)
     aside.update(quarantined_by=dead)
     session.call("retry_conversation", status=202, conversation_id=OTHER_TALK)
+    session.call("move_conversation", {"user_id": "olga"}, status=202, conversation_id=OTHER_TALK)
     session.call("retry_job", job_id=dead.id)
     LLMCall.objects.create(
         tenant=reader.tenant, job=dead.id, request_sha256="0" * 64, purpose="segment",

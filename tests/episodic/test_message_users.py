@@ -10,6 +10,7 @@ import pytest
 from episodic.models import Message
 from indexing.models import SearchUnit
 from indexing.owners import scope_of
+from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.talk import MORNING, messages
@@ -70,7 +71,12 @@ def test_a_key_sees_of_another_s_conversation_what_names_its_user(
     assert jonas.get(f"messages/{theirs.id}").status_code == 200
     assert_problem(jonas.get(f"messages/{ours.id}"), 404)
     assert_problem(jonas.get(f"conversations/{conversation}"), 404)
-    assert jonas.get("episodes").json()["items"] == jonas.get("facts").json()["items"] == []
+    assert jonas.get("episodes").json()["items"] == []
+    (fact,) = jonas.get("facts").json()["items"]
+    assert CANARY in fact["fact"]
+    evidence = jonas.get(f"facts/{fact['id']}").json()["evidence"]
+    assert [row["id"] for part in evidence for row in part["messages"]] == [str(theirs.id)]
+    assert stranger.get("facts").json()["items"] == []
     assert stranger.get("messages", conversation_id=conversation).json()["items"] == []
 
 
@@ -100,10 +106,30 @@ def test_a_user_finds_his_message_in_another_s_conversation_and_no_other_word_of
         assert answer.status_code == 200, answer.content
         said = answer.content.decode()
         assert "bees" not in said.replace("whose bees?", "") and "Mira" not in said
-        if budget and call == "retrieve_memory":
-            assert CANARY in said
+        assert CANARY in said
     body = {"scope": "user", "user_id": "mira", "query": f"The boat {CANARY}?", "max_tokens": 500}
     answer = bind(ana, "mira").post(
         "retrieve_memory", {"conversation_id": str(uuid.uuid4()), **body}
     )
-    assert "bees" in answer.content.decode()
+    assert "bees" in answer.content.decode() and CANARY not in answer.content.decode()
+    here = {"conversation_id": str(conversation), "query": "Whose boat?"}
+    assert CANARY in ana.post("retrieve_memory", here).content.decode()
+
+
+def test_what_another_user_says_is_no_evidence_of_what_one_has_said(ana: Agent) -> None:
+    """In his own conversation, in another one's, and the other way round: three facts."""
+    own, shared = uuid.uuid4(), uuid.uuid4()
+    tell(ana, shared, user_id="mira")
+    ana.flush(shared)
+    for conversation, user_id in ((own, "jonas"), (uuid.uuid4(), "mira")):
+        said = messages([("Mira", THEIRS)], MORNING)
+        said[0]["name"] = "Jonas"
+        body = {"conversation_id": str(conversation), "user_id": user_id, "messages": said}
+        assert ana.post("add_messages", body).status_code == 201
+        ana.flush(conversation)
+    facts = Fact.objects.of(ana.tenant).filter(fact__contains=CANARY, invalid_at=None)
+    assert sorted(facts.values_list("conversation__user_id", "user_id")) == [
+        ("jonas", ""),
+        ("mira", ""),
+        ("mira", "jonas"),
+    ]

@@ -243,6 +243,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "decided_by": WHO,
     },
     "semantic_fact": {
+        "user_id": ROW,
         "category": WORD,
         "fact": ROW,
         "keywords": ROW,

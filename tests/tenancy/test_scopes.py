@@ -63,6 +63,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "rollbacks/<id:rollback_id>/lift": ("POST", Scope.CURATE),
     "conversations": ("GET", Scope.READ),
     "conversations/<id:conversation_id>": ("GET", Scope.READ),
+    "conversations/<id:conversation_id>/user": ("POST", Scope.ADMIN),
     "conversations/<id:conversation_id>/retry": ("POST", Scope.ADMIN),
     "people": ("GET", Scope.READ),
     "people/<id:person_id>": ("GET", Scope.READ),
