@@ -209,8 +209,12 @@ class Asking(Calls):
     @operation
     def recent_memory(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None = None,
         *,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         limit: int | None = None,
         days_limit: int | None = None,
         links: types.LinksEnum | None = None,
@@ -221,11 +225,18 @@ class Asking(Calls):
 
     @operation
     def recent_memory_raw(
-        self, conversation_id: Id, *, limit: int | None = None, days_limit: int | None = None
+        self,
+        conversation_id: Id | None = None,
+        *,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
+        limit: int | None = None,
+        days_limit: int | None = None,
     ) -> Flow[list[types.FullEpisode]]:
         """Return the newest episodes as JSON."""
-        body = {"conversation_id": conversation_id, "limit": limit, "days_limit": days_limit}
-        return self._ask("recent_memory/raw", body)
+        return self._ask("recent_memory/raw", named(locals()))
 
     @operation
     def search(

@@ -258,6 +258,7 @@ JobKindEnum: TypeAlias = Literal[
     "erase",
     "rollback",
     "forget",
+    "move",
     "test",
     "deliver",
     "mail",
@@ -402,11 +403,16 @@ class MessageOutput(TypedDict):
     episode_id: str | None
     posted_by: str | None
     withheld_by: str | None
+    user_id: NotRequired[str]
 
 
 class MessagePage(TypedDict):
     items: list[MessageOutput]
     next: str | None
+
+
+class MoveOutput(TypedDict):
+    previous_user_id: str | None
 
 
 class NodeOutput(TypedDict):

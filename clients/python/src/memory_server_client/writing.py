@@ -21,9 +21,13 @@ class _Said(TypedDict):
 
 
 class NewMessage(_Said, total=False):
-    """A message as it is posted: role and content; name, timestamp and metadata if there are."""
+    """A message as it is posted: role and content; name, timestamp and metadata if there are.
+
+    `user_id`: whose it is, where that is another user than the conversation's.
+    """
 
     name: str | None
+    user_id: str | None
     timestamp: Moment | None
     metadata: Mapping[str, Any] | None
 
@@ -180,6 +184,12 @@ class Writing(Calls):
     def get_conversation(self, conversation_id: Id) -> Flow[types.ConversationOutput]:
         """Return how far a conversation is processed."""
         return self._get(at("conversations/{}", conversation_id))
+
+    @operation
+    def move_conversation(self, conversation_id: Id, *, user_id: str) -> Flow[types.MoveOutput]:
+        """Give a conversation to another user, with all that is known from it; see the answer."""
+        path = at("conversations/{}/user", conversation_id)
+        return self._post(path, {"user_id": user_id})
 
     @operation
     def retry_conversation(self, conversation_id: Id) -> Flow[types.FlushOutput]:

@@ -9,7 +9,7 @@ import memoryproject.tenancy.fields
 class Migration(migrations.Migration):
     dependencies = [
         ("episodic", "0001_initial"),
-        ("semantic", "0003_evidence_elsewhere"),
+        ("semantic", "0004_fact_user_id"),
     ]
 
     operations = [
