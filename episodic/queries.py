@@ -276,15 +276,16 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
 def conversations_fallen_silent(*, silence: timedelta, at_most: int) -> list[Conversation]:
     """Return conversations of users, of all tenants, whose window got no message for so long.
 
-    For the reconciler. One with a job that flushes it, or one that died of it, is left out:
-    it is settled, or waits for people. Uses index: episodic_message_waiting.
+    For the reconciler. One with a job that flushes it is left out, and for a day one with a job
+    that died of it: that waits for people. Uses index: episodic_message_waiting.
     """
     windows = Message.across_tenants.filter(IN_WINDOW).values("conversation_id")
     silent = windows.annotate(oldest=Min("received_at"), newest=Max("received_at")).filter(
         newest__lte=Now() - silence
     )
     flushes = Job.across_tenants.filter(kind=Kind.FLUSH, scope=OuterRef("conversation_id"))
-    handled = flushes.filter(OPEN | Q(state=State.DEAD, created_at__gte=OuterRef("newest")))
+    is_dead = Q(state=State.DEAD, created_at__gte=Now() - SILENCE_CLOSES_ANY)
+    handled = flushes.filter(OPEN | is_dead)
     of_users = silent.exclude(conversation__user_id="").filter(~Exists(handled))
     rows = of_users.order_by("oldest", "conversation_id")[:at_most]
     ids = [row["conversation_id"] for row in rows]

@@ -19,6 +19,8 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "add_message": ("POST", Scope.INGEST),
     "add_messages": ("POST", Scope.INGEST),
     "flush": ("POST", Scope.INGEST),
+    "forget": ("POST", Scope.INGEST),
+    "conversations/<id:conversation_id>/close": ("POST", Scope.INGEST),
     "messages": ("GET", Scope.READ),
     "episodes": ("GET", Scope.READ),
     "facts": ("GET", Scope.READ),
