@@ -135,11 +135,14 @@ class Packed:
         pinned: Sequence[FactHit],
     ) -> None:
         """Choose from facts and messages, both best first."""
+        unasked = [*(hit for hit in facts if hit.is_pinned), *pinned]
+        for hit in unasked if self.request.preferences_only else ():
+            self.add_fact(hit, at_most=self.max_tokens)
         room = self._room_for_facts() if messages else self.max_tokens
         for hit in facts:
             self.add_fact(hit, at_most=room)
         at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
-        for hit in [*(hit for hit in facts if hit.is_pinned), *pinned]:
+        for hit in unasked:
             self.add_fact(hit, at_most=at_most)
         links = self.request.links
         sizes = (_measure(message, links, count=count_quarters) for message in messages)

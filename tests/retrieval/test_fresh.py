@@ -116,7 +116,7 @@ def test_preferences_guidelines_and_dangers_come_alone(ana: Agent) -> None:
     )  # fmt: skip
     ana.flush(uuid.UUID(talk))
     body = {"conversation_id": talk, "query": "Suggest a dessert.", "preferences_only": True}
-    for more in ({}, {"max_tokens": 300}):
+    for more in ({}, {"max_tokens": 100}):
         text = ana.post("context_pre_retrieve", {**body, **more}).content.decode()
         assert "peanuts" in text and "bullet points" in text and "jazz" in text
         assert "5544" not in text and "Porto" not in text
