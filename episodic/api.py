@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic import queries, services
+from episodic import moving, queries, services
 from episodic.models import Message, Role
 from episodic.services import IdempotencyKey
 from memoryproject.edge import fields
@@ -47,6 +47,7 @@ class MessageInput(fields.Strict):
     content = fields.ContentField()
     timestamp = fields.MomentField(required=False)
     name = fields.TextField(required=False, max_length=200)
+    user_id = fields.NameField()
     metadata = fields.MetadataField(required=False)
 
 
@@ -193,6 +194,19 @@ class Flush(KeyedView):
         return Response({"job_id": str(job.id)}, status=202)
 
 
+class CloseConversation(KeyedView):
+    """Segments and consolidates a conversation at the end of a session."""
+
+    for_users = True
+    scope = Scope.INGEST
+
+    @describe("close_conversation", None, {202: FlushOutput, 404: Error})
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        conversation = queries.get_by_external_id(self.tenant(), conversation_id)
+        job = services.request_flush(conversation=conversation)
+        return Response({"job_id": str(job.id)}, status=202)
+
+
 class RetrySetAside(KeyedView):
     """Takes up again what jobs could not get past."""
 
@@ -205,3 +219,31 @@ class RetrySetAside(KeyedView):
         if job is None:
             raise Conflict("Nothing of this conversation is set aside.")
         return Response({"job_id": str(job.id)}, status=202)
+
+
+class MoveInput(fields.Strict):
+    """The body of `conversations/{id}/user`."""
+
+    user_id = fields.NameField(
+        required=True, allow_blank=True, help_text="Whose it becomes; empty: nobody's."
+    )
+
+
+class MoveOutput(serializers.Serializer[Any]):
+    """Whose a conversation was."""
+
+    previous_user_id = serializers.CharField(allow_null=True)
+
+
+class ConversationUser(KeyedView):
+    """Gives a conversation to another user."""
+
+    scope = Scope.ADMIN
+
+    @describe("move_conversation", MoveInput, {202: MoveOutput, 404: Error, 409: Error})
+    def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        user_id = self.read(MoveInput)["user_id"]
+        previous = moving.change_user(
+            tenant=self.tenant(), external_id=conversation_id, user_id=user_id
+        )
+        return Response({"previous_user_id": previous or None}, status=202)

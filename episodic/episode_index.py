@@ -45,6 +45,7 @@ def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation
         conversation_id=conversation.id,
         entries=[entry for plan in planned for entry in _list_entries(plan, conversation.language)],
         model=next((plan.model for plan in planned), ""),
+        user_id=conversation.user_id,
     )
 
 
@@ -63,6 +64,7 @@ def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
         first_seq=episode.first_seq,
         last_seq=episode.last_seq,
     )
+    users = [message.user_id for message in plan.messages]
     for place, (line, vector) in enumerate(zip(lines, vectors, strict=True)):
         yield Entry(
             memory=memory,
@@ -73,14 +75,22 @@ def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
             valid_at=line.at,
             first_seq=line.seq,
             last_seq=line.seq,
-            neighbours=_texts_around(lines, place),
+            neighbours=_texts_around(lines, users, place),
+            user_id=users[place] or None,
         )
 
 
-def _texts_around(lines: Sequence[Line], place: int) -> list[str]:
-    """Return the texts of the neighbours on both sides, the nearest first."""
+def _texts_around(lines: Sequence[Line], users: Sequence[str], place: int) -> list[str]:
+    """Return the texts of the neighbours on both sides, the nearest first.
+
+    Of the same user's: nobody is found by what another one said.
+    """
     places = [place + step * side for step in range(1, NEIGHBOURS + 1) for side in (-1, 1)]
-    return [lines[near].text for near in places if 0 <= near < len(lines)]
+    return [
+        lines[near].text
+        for near in places
+        if 0 <= near < len(lines) and users[near] == users[place]
+    ]
 
 
 PATIENCE = timedelta(minutes=5)

@@ -1,8 +1,11 @@
 """The job that segments a window of messages, and the chore that finds windows fallen silent."""
 
+from datetime import timedelta
 from functools import partial
 
-from episodic import queries, segmentation
+from django.conf import settings
+
+from episodic import moving, queries, segmentation, services
 from episodic.choice import make_segmenter
 from episodic.segmentation import TakeReviews
 from jobs.calls import find_asker
@@ -22,7 +25,10 @@ def register(*, take_reviews: TakeReviews) -> None:
             waits_for=(Kind.FLUSH,),
         ),
     )
+    register_flow(Kind.MOVE, Flow(run=moving.move_conversation, asks_model=False))
     chores.append(queue_due_windows)
+    chores.append(close_silent_conversations)
+    chores.append(moving.queue_moves)
 
 
 def segment(claim: Claim, *, take_reviews: TakeReviews) -> None:
@@ -36,3 +42,12 @@ def queue_due_windows(*, at_most: int) -> None:
     """Queue the segmentation of windows that have become due, or whose job was lost."""
     for conversation in queries.conversations_with_due_windows(at_most=at_most):
         enqueue(tenant=conversation.tenant, kind=Kind.SEGMENT, scope=conversation.id)
+
+
+def close_silent_conversations(*, at_most: int) -> None:
+    """Settle the conversations of users that have fallen silent: their session is over."""
+    silence = timedelta(minutes=settings.CLOSE_AFTER_MINUTES)
+    if silence:
+        silent = queries.conversations_fallen_silent(silence=silence, at_most=at_most)
+        for conversation in silent:
+            services.request_flush(conversation=conversation)

@@ -53,6 +53,8 @@ class LoadedConversation:
     name: str
     external_id: uuid.UUID
     messages: tuple[Message, ...]
+    user_id: str = ""
+    """Whose it is; empty: nobody is named."""
 
 
 def read_conversations(path: Path, *, watch: Watch = ignore) -> Iterator[LoadedConversation]:
@@ -178,6 +180,7 @@ def post_conversations(
                 external_id=conversation.external_id,
                 messages=batch,
                 idempotency=IdempotencyKey(key=f"load-{start}", body_sha256=_digest(batch)),
+                user_id=conversation.user_id,
             )
             report(len(batch))
 

@@ -3,15 +3,16 @@
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from episodic.engines import Line
 from episodic.models import Conversation, Episode, Message
 from episodic.window import OLDEST_WAITS_AT_MOST, SILENCE_CLOSES_ANY, SMALLEST, size_limit
+from jobs.models import OPEN, Job, Kind, State
 from memoryproject.database.clock import execute
 from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import get_row
@@ -31,6 +32,28 @@ FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
 """Likewise, of `conversations_with_due_windows` for one, with each message."""
+OPEN_HOMES = """SELECT tenant_id, id FROM episodic_conversation
+WHERE tenant_id = %(tenant)s AND id = ANY(%(homes)s::uuid[]) AND pending_count > 0"""
+NEWEST_HOMES = """SELECT tenant_id, id FROM episodic_conversation
+WHERE tenant_id = %(tenant)s AND coalesce(user_id = ANY(%(users)s::text[]), TRUE)
+    AND coalesce(agent_id = %(agent)s, TRUE)
+ORDER BY id DESC LIMIT 200"""
+WAITING = """SELECT * FROM (
+    SELECT waiting.* FROM ({homes}) AS home CROSS JOIN LATERAL (
+        SELECT * FROM episodic_message
+        WHERE tenant_id = home.tenant_id AND conversation_id = home.id AND {in_window}
+            AND (user_id = '' OR coalesce(user_id = ANY(%(whose)s::text[]), TRUE))
+        ORDER BY seq DESC LIMIT %(at_most)s
+    ) AS waiting
+    UNION
+    SELECT * FROM episodic_message
+    WHERE tenant_id = %(tenant)s AND user_id = ANY(%(whose)s::text[]) AND user_id <> ''
+        AND {in_window}
+) AS waiting
+ORDER BY id DESC LIMIT %(at_most)s""".replace(
+    "{in_window}", "episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL"
+)
+"""Ids of messages are in the order in which they were stored."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
 """Episodes that no facts were drawn from; one whose consolidation failed waits for a retry."""
 WAITING_READ_AT_MOST = 5_000
@@ -76,6 +99,37 @@ def window_messages(conversation: Conversation) -> QuerySet[Message]:
     Uses index: episodic_message_window.
     """
     return Message.objects.within(conversation).filter(IN_WINDOW).order_by("seq")
+
+
+def waiting_in(
+    tenant: Tenant,
+    homes: Sequence[uuid.UUID] | None,
+    *,
+    at_most: int,
+    user_ids: Sequence[str] | None = None,
+    agent_id: str | None = None,
+) -> list[Message]:
+    """Return the newest messages in no episode yet of some conversations, newest first.
+
+    `homes` None: of the tenant's 200 newest, of those that the caller may see and an agent leads.
+    With `user_ids`, whose conversations they are, not what others said there, but what these
+    users said in others'. Uses indexes: episodic_message_window, episodic_message_by_user.
+    """
+    users = walls.get_users()
+    params = {
+        "tenant": tenant.id,
+        "homes": list(homes or ()),
+        "users": None if users is None else list(users),
+        "whose": None if user_ids is None else list(user_ids),
+        "agent": agent_id,
+        "at_most": at_most,
+    }
+    statement = WAITING.replace("{homes}", NEWEST_HOMES if homes is None else OPEN_HOMES)
+    messages = list(Message.across_tenants.raw(statement, params))
+    by_id = Conversation.objects.of(tenant).in_bulk({row.conversation_id for row in messages})
+    for message in messages:
+        message.tenant, message.conversation = tenant, by_id[message.conversation_id]
+    return messages
 
 
 def messages_between(
@@ -144,10 +198,25 @@ def earlier_all_failed(episode: Episode, *, count: int) -> bool:
 
 
 def recent_episodes(
-    *, conversation: Conversation, created_since: datetime | None, at_most: int
+    *,
+    tenant: Tenant,
+    homes: Sequence[uuid.UUID] | None,
+    agent_id: str | None = None,
+    left_out: uuid.UUID | None = None,
+    created_since: datetime | None,
+    at_most: int,
 ) -> list[Episode]:
-    """Return the newest episodes by creation, newest first."""
-    episodes = episodes_of(conversation)
+    """Return the newest episodes of conversations by creation, newest first.
+
+    Of those in `homes`, or of all, but one that is left out, or those of an agent alone.
+    """
+    episodes = Episode.objects.of(tenant).filter(withheld_by=None)
+    if homes is not None:
+        episodes = episodes.filter(conversation__in=list(homes))
+    elif agent_id is not None:
+        episodes = episodes.filter(conversation__agent_id=agent_id)
+    if left_out is not None:
+        episodes = episodes.exclude(conversation=left_out)
     if created_since is not None:
         episodes = episodes.filter(created_at__gte=created_since)
     newest = episodes.select_related("conversation").order_by("-created_at", "-id")
@@ -204,6 +273,26 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
     return [row for row in due.order_by("id") if not row.window_doubled or is_window_due(row)]
 
 
+def conversations_fallen_silent(*, silence: timedelta, at_most: int) -> list[Conversation]:
+    """Return conversations of users, of all tenants, whose window got no message for so long.
+
+    For the reconciler. One with a job that flushes it is left out, and for a day one with a job
+    that died of it: that waits for people. Uses index: episodic_message_waiting.
+    """
+    windows = Message.across_tenants.filter(IN_WINDOW).values("conversation_id")
+    silent = windows.annotate(oldest=Min("received_at"), newest=Max("received_at")).filter(
+        newest__lte=Now() - silence
+    )
+    flushes = Job.across_tenants.filter(kind=Kind.FLUSH, scope=OuterRef("conversation_id"))
+    is_dead = Q(state=State.DEAD, created_at__gte=Now() - SILENCE_CLOSES_ANY)
+    handled = flushes.filter(OPEN | is_dead)
+    of_users = silent.exclude(conversation__user_id="").filter(~Exists(handled))
+    rows = of_users.order_by("oldest", "conversation_id")[:at_most]
+    ids = [row["conversation_id"] for row in rows]
+    due = Conversation.across_tenants.select_related("tenant").filter(id__in=ids)
+    return list(due.order_by("id"))
+
+
 def is_window_due(conversation: Conversation) -> bool:
     """Return whether the window calls for a run, by size or by the database's clock."""
     full = size_limit(doubled=conversation.window_doubled)
@@ -225,9 +314,12 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
     return [row["conversation_id"] for row in stale]
 
 
-def episodes_known_at(conversation: Conversation, known_at: datetime) -> list[uuid.UUID]:
-    """Return the episodes that there were at a moment; none that was withheld since."""
-    rows = episodes_of(conversation).filter(created_at__lte=known_at)
+def episodes_known_at(
+    tenant: Tenant, homes: Sequence[uuid.UUID], known_at: datetime
+) -> list[uuid.UUID]:
+    """Return the episodes of conversations at a moment; none that was withheld since."""
+    mine = Episode.objects.of(tenant).filter(conversation__in=list(homes), withheld_by=None)
+    rows = mine.filter(created_at__lte=known_at)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 

@@ -1,6 +1,7 @@
 """Listing messages and episodes, and showing one message."""
 
 import uuid
+from typing import Any
 
 from django.db.models import Q
 from rest_framework import serializers
@@ -55,6 +56,14 @@ class MessageOutput(Output):
         "received_at metadata episode_id posted_by withheld_by"
     )
     role = serializers.CharField()
+    user_id = serializers.CharField(required=False)
+
+    def to_representation(self, instance: Message) -> dict[str, Any]:
+        """Return a message; whose it is only where it names a user of its own."""
+        shown = super().to_representation(instance)
+        if not shown["user_id"]:
+            del shown["user_id"]
+        return shown
 
 
 class MessageQuery(Strict):

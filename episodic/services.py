@@ -13,7 +13,8 @@ from django.db.models.functions import Now
 
 from episodic import queries, window
 from episodic.erased_keys import refuse_erased_key
-from episodic.models import Conversation, Episode, Message
+from episodic.forget_requests import read_request
+from episodic.models import Conversation, Episode, Message, Role
 from episodic.room import check_room
 from jobs.claims import SnapshotMoved
 from jobs.enqueue import enqueue
@@ -61,7 +62,8 @@ def add_messages(
 ) -> Posted:
     """Store messages in order, all or nothing, and queue a segmentation if one is due.
 
-    Each has what the agent said of it: role, content, `occurred_at`, and maybe name and metadata.
+    Each has what the agent said of it: role, content, `occurred_at`, and maybe name, metadata and
+    whose it is, where that is another user than the conversation's.
     One transaction, no model call. The conversation is made if there is none; its row
     is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
     wait, or be stored, than the settings allow. `user_id` and `agent_id` name whose the
@@ -72,7 +74,10 @@ def add_messages(
             another user's or another agent's.
         Gone: what was posted under the key was erased.
         TooMany, OverQuota: with `capped`, there is no room; a replay needs none.
+        Forbidden: a message names a user to whom the caller's key is not bound.
     """
+    for named in {message.user_id for message in messages} - {""}:
+        walls.choose_user(named)
     with transaction.atomic():
         conversation = lock_or_make(tenant=tenant, external_id=external_id, user_id=user_id)
         if idempotency is not None:
@@ -87,6 +92,7 @@ def add_messages(
             check_quota(tenant, more_rows=len(messages), more_bytes=more_bytes)
         name_owner(conversation, user_id=user_id, agent_id=agent_id)
         _insert(conversation, messages, posted_by=posted_by, idempotency=idempotency)
+        _request_forgetting(conversation, messages)
         pass_point(Point.MESSAGES_INSERTED)
         request_segmentation_if_due(conversation)
     pass_point(Point.MESSAGES_STORED)
@@ -131,6 +137,9 @@ def name_owner(conversation: Conversation, **owners: str) -> None:
             changed.append(name)
         elif owner and getattr(conversation, name) != owner:
             raise Conflict(f"This conversation has another {name} already; that does not change.")
+    if "user_id" in changed and conversation.next_seq > 1:
+        conversation.in_user_scope = False  # a job moves what can be found of it already
+        changed.append("in_user_scope")
     if changed:
         conversation.save(update_fields=changed)
 
@@ -167,6 +176,18 @@ def _insert(
     conversation.next_seq += len(messages)
     conversation.pending_count += len(messages)
     conversation.save(update_fields=["next_seq", "pending_count"])
+
+
+def _request_forgetting(conversation: Conversation, messages: Sequence[Message]) -> None:
+    """Queue what users ask to forget in these messages."""
+    asking = [
+        message.id
+        for message in messages
+        if message.role == Role.USER and read_request(message.content)
+    ]
+    if asking:
+        named = {str(message_id): True for message_id in asking}
+        enqueue(tenant=conversation.tenant, kind=Kind.FORGET, scope=conversation.id, input=named)
 
 
 def request_segmentation_if_due(conversation: Conversation) -> None:

@@ -26,7 +26,8 @@ ERASED = "erased"
 
 def check_source(source: Withholding) -> None:
     """Raise Problem if nothing but a time is given: that would be everything of a tenant."""
-    if not (source.posted_by_id or source.conversation_id or source.speaker or source.role):
+    named = (source.posted_by_id, source.conversation_id, source.speaker, source.role)
+    if not any(named) and not source.message_ids:
         raise Problem("Name a source: a key, a conversation, a speaker or a role.")
 
 

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from episodic import erasing as episodic
-from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Review
 from episodic.services import request_consolidation
 from episodic.withholding import draw_anew
@@ -31,9 +30,15 @@ from notes import erasing as notes
 from notes.models import Note
 from retrieval import erasure as retrieval
 from semantic import erasing as semantic
+from semantic.copies import place_copies
 from semantic.correction_marks import erase_marks
+from semantic.models import Fact
+from semantic.redrawing import redraw
+from semantic.user_facts import list_ids_beside, lock_home
 
 Ids = Sequence[uuid.UUID]
+ACTOR = "erasure"
+"""Of what follows from a conversation's erasure for others; who erased it is on record there."""
 MESSAGES_AT_ONCE = 50
 """That are erased one by one in a transaction."""
 
@@ -57,7 +62,7 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     peeked = rows.first()
     if peeked is None:
         return done
-    conversation = episodic_queries.lock_conversation(tenant, peeked.conversation_id)
+    conversation = lock_home(tenant, peeked.conversation_id)
     message = rows.first()
     if message is None:
         return done
@@ -76,6 +81,22 @@ def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
     done = Done()
     for message_id in messages.values_list("id", flat=True)[:MESSAGES_AT_ONCE]:
         some = erase_message(tenant=erasure.tenant, message_id=message_id, actor=erasure.actor)
+        done.counts += some.counts
+        done.memory_ids += some.memory_ids
+    return done
+
+
+def erase_fact(*, tenant: Tenant, fact_id: uuid.UUID, actor: str) -> Done:
+    """Delete a fact, and first the messages that were quarantined to forget it."""
+    done = Done()
+    for message_id in semantic.messages_forgotten_with(tenant=tenant, fact_id=fact_id):
+        some = erase_message(tenant=tenant, message_id=message_id, actor=actor)
+        done.counts += some.counts
+        done.memory_ids += some.memory_ids
+    fact = Fact.objects.of(tenant).filter(id=fact_id).first()
+    if fact is not None:
+        conversation = lock_home(tenant, fact.conversation_id)
+        some = erase_facts(conversation, fact_ids=[fact_id], actor=actor)
         done.counts += some.counts
         done.memory_ids += some.memory_ids
     return done
@@ -122,13 +143,17 @@ def _erase_tainted(
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     index.forget_words(tenant=tenant, conversation_id=scope)
     draw_anew(tenant=tenant, episode_ids=tainted.redrawn)
+    beside = list_ids_beside(conversation)
+    if len(beside) > 1:
+        place_copies(tenant, tainted.bereft)
+        redraw(tenant, tainted.redrawn, but=conversation)
     episodic.settle(conversation)
     if message is not None and was_settled and conversation.pending_count:
         enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
     elif tainted.redrawn:
         request_consolidation(conversation, force=True)
     tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=[*restored, *tainted.bereft])
-    _erase_work(done, conversation)
+    _erase_work(done, conversation, beside)
 
 
 def erase_conversation(
@@ -139,19 +164,25 @@ def erase_conversation(
     `with_work` forgets what models answered about it, too; without, the caller does.
     """
     done = Done()
-    conversation = episodic_queries.lock_conversation(tenant, conversation_id)
+    conversation = lock_home(tenant, conversation_id)
+    beside = list_ids_beside(conversation)  # before it is forgotten whose the conversation is
     locked = Note.objects.within(conversation).select_for_update().order_by("id")
     note_ids = list(locked.values_list("id", flat=True))
     episodes = episodic.find_episode_ids(conversation)
     lock_rows(Episode.objects.of(tenant), episodes)
-    facts = semantic.facts_of(conversation)
+    tainted = semantic.lock_all(conversation, episode_ids=episodes)
+    facts = tainted.fact_ids
     done.memory_ids = [*episodes, *facts, *note_ids]
     done.counts["receipts"] += retrieval.erase_receipts_of(conversation)
     done.counts["memory_tests"] += retrieval.erase_tests(conversation)
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     _erase_what_rests_on(done, tenant, home=conversation)
     semantic.forget_reasons(conversation=conversation)
+    restored = semantic.note_erased_elsewhere(conversation, fact_ids=facts, actor=ACTOR)
+    if len(beside) > 1:
+        semantic.forget_reasons(conversation=conversation, fact_ids=facts)
     done.counts += semantic.erase_facts(tenant=tenant, fact_ids=facts, episode_ids=episodes)
+    place_copies(tenant, tainted.bereft)
     done.counts += notes.erase_notes(tenant=tenant, note_ids=note_ids)
     done.counts["messages"] += episodic.erase_messages(conversation)
     done.counts["episodes"] += delete_rows(Episode.objects.of(tenant), "id__in", episodes)
@@ -159,9 +190,11 @@ def erase_conversation(
     index.erase_memories(tenant=tenant, memory_ids=done.memory_ids)
     done.counts += other_rows.erase_of_conversation(conversation)
     done.counts += other_rows.erase_mentions([conversation.id, conversation.external_id])
+    redraw(tenant, tainted.redrawn)
     episodic.settle(conversation)
+    tell_mirror(tenant=tenant, conversation_id=None, memory_ids=[*restored, *tainted.bereft])
     if with_work:
-        _erase_work(done, conversation)
+        _erase_work(done, conversation, beside)
     return done
 
 
@@ -203,8 +236,11 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     )
 
 
-def _erase_work(done: Done, conversation: Conversation) -> None:
-    """Take back the runs that have read what is gone, and forget what models told them."""
-    tenant, scope = conversation.tenant, conversation.id
-    jobs.take_back(tenant=tenant, conversation_id=scope)
-    done.counts["model_answers"] += jobs.erase_answers(tenant=tenant, conversation_id=scope)
+def _erase_work(done: Done, conversation: Conversation, beside: Ids) -> None:
+    """Take back the runs that have read what is gone, and forget what models told them.
+
+    Models are shown the facts of all conversations of a user, which are `beside`.
+    """
+    tenant, scopes = conversation.tenant, sorted({conversation.id, *beside})
+    jobs.take_back(tenant=tenant, conversation_ids=scopes)
+    done.counts["model_answers"] += jobs.erase_answers(tenant=tenant, conversation_ids=scopes)

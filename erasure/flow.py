@@ -79,7 +79,7 @@ def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
 def erase_next(erasure: Erasure) -> acts.Done | None:
     """Erase the next part of what an erasure names, inside the caller's transaction.
 
-    None: there is no part any more. Of a message, a conversation or a note there is one.
+    None: there is no part any more. Of a message, a conversation, a note or a fact there is one.
     """
     tenant, target = erasure.tenant, erasure.target
     if erasure.scope in PARTS:
@@ -88,6 +88,8 @@ def erase_next(erasure: Erasure) -> acts.Done | None:
         return None
     if erasure.scope == Scope.MESSAGE:
         return acts.erase_message(tenant=tenant, message_id=target, actor=erasure.actor)
+    if erasure.scope == Scope.FACT:
+        return acts.erase_fact(tenant=tenant, fact_id=target, actor=erasure.actor)
     if erasure.scope == Scope.NOTE:
         return acts.erase_notes(tenant=tenant, note_ids=[target])
     return acts.erase_conversation(tenant=tenant, conversation_id=target)

@@ -17,6 +17,7 @@ class Scope(models.TextChoices):
     MESSAGE = "message", "a message"
     CONVERSATION = "conversation", "a conversation"
     NOTE = "note", "a note"
+    FACT = "fact", "a fact with the messages that were to be forgotten with it"
     USER = "user", "a user's notes"
     PERSON = "person", "a person"
     IMPORT = "import", "an import"

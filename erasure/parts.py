@@ -14,7 +14,6 @@ from typing import Any
 from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from erasure import acts, tenants
 from erasure.models import Erasure, Hold, Kept, RetentionPolicy
@@ -25,6 +24,7 @@ from notes import erasing as notes
 from notes.models import Note
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Fact
+from semantic.user_facts import lock_home
 
 TABLES = {"conversations": Conversation, "messages": Message, "facts": Fact, "notes": Note}
 
@@ -76,7 +76,7 @@ def _find_brought(erasure: Erasure) -> QuerySet[Any, Any]:
 def _erase_in(home: uuid.UUID, erasure: Erasure) -> acts.Done:
     """Erase what an import brought into a conversation, or a part of that."""
     tenant, brought = erasure.tenant, _find_brought(erasure)
-    conversation = episodic_queries.lock_conversation(tenant, home)
+    conversation = lock_home(tenant, home)
     if _is_all_imported(conversation, erasure):
         done = tenants.erase_whole_conversation(tenant, home)
         jobs.erase_jobs_of(tenant=tenant, conversation_id=home)
@@ -169,7 +169,7 @@ def erase_policy_part(erasure: Erasure) -> acts.Done | None:
     home = due.order_by("id").values_list("id", flat=True).first()
     if home is None:
         return None
-    episodic_queries.lock_conversation(tenant, home)
+    lock_home(tenant, home)
     if not find_due(policy).filter(id=home).exists():
         return acts.Done()  # something was said in it meanwhile
     done = acts.erase_conversation(tenant=tenant, conversation_id=home)

@@ -28,13 +28,16 @@ from memoryproject.tenancy.models import Tenant
 from notes import erasing as notes
 from notes.models import Note
 from people.models import Person
+from semantic import forgetting
 from semantic.curation import check_reason
+from semantic.models import Fact
 
 USER_ID_AT_MOST = 1_000
 NO_CHOICES: Mapping[uuid.UUID, str] = {}
 NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
     Scope.MESSAGE: (Message.objects.of, "message", "id"),
     Scope.NOTE: (Note.objects.of, "note", "id"),
+    Scope.FACT: (Fact.objects.of, "fact", "id"),
     Scope.CONVERSATION: (Conversation.objects.of, "conversation", "external_id"),
     Scope.PERSON: (Person.objects.of, "person", "id"),
     Scope.RETENTION: (RetentionPolicy.objects.of, "policy", "id"),
@@ -46,6 +49,7 @@ NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
 def register() -> None:
     register_flow(Kind.ERASE, Flow(run=flow.run_erasure, asks_model=False))
     chores.append(apply_policies)
+    forgetting.erasers.append(erase_forgotten)
 
 
 def draft_erasure(
@@ -145,6 +149,11 @@ def do(erasure: Erasure, *, actor: str, reason: str) -> None:
         erasure.refresh_from_db()
 
 
+def erase_forgotten(tenant: Tenant, fact_id: uuid.UUID, actor: str, reason: str) -> None:
+    """Erase a fact that a user asked to forget, with what says it; raise as `ask`."""
+    do(Erasure(tenant=tenant, scope=Scope.FACT, target=fact_id), actor=actor, reason=reason)
+
+
 def is_large(erasure: Erasure) -> bool:
     """Return whether nobody should wait for an erasure."""
     scope, tenant, limit = erasure.scope, erasure.tenant, settings.ERASURE_WAITS_FOR_MESSAGES
@@ -215,6 +224,8 @@ def _homes_of(erasure: Erasure) -> list[uuid.UUID | None]:
     rows: QuerySet[Any] = Note.objects.of(tenant).filter(id__in=[target])
     if erasure.scope == Scope.MESSAGE:
         rows = Message.objects.of(tenant).filter(id__in=[target])
+    if erasure.scope == Scope.FACT:
+        rows = Fact.objects.of(tenant).filter(id__in=[target])
     if erasure.scope == Scope.USER:
         rows = notes.notes_about(tenant, [erasure.subject])
     return list(rows.values_list("conversation_id", flat=True))

@@ -28,6 +28,7 @@ from notes.models import Link, Note, NoteVersion
 from people.models import Person
 from retrieval import erasure as retrieval
 from retrieval.models import Context, MemoryTest, Retrieval
+from semantic import erasing as semantic
 from semantic.models import Changeset, Evidence, Fact
 
 COUNTED: dict[str, type[TenantModel]] = {
@@ -95,6 +96,7 @@ def _count(table: type[TenantModel], erased: int) -> Counter[str]:
 def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
     """Delete a conversation with its row and history. Answers of models and jobs stay."""
     done = acts.erase_conversation(tenant=tenant, conversation_id=conversation_id, with_work=False)
+    semantic.erase_acts(Conversation.objects.of(tenant).get(id=conversation_id))
     done.counts["changesets"] += _erase_history(tenant, conversation_id)
     index.erase_scope(tenant=tenant, conversation_id=conversation_id)
     Withholding.objects.of(tenant).filter(conversation=conversation_id).delete()

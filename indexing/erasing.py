@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from indexing.models import Memory, SearchUnit, SearchVector, ShelfSize, VectorIndex, WordCount
+from indexing.owners import owners_of
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.tenancy.models import Tenant
 
@@ -37,18 +38,26 @@ def erase_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
 
 
 def forget_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
-    """Delete the counts of a conversation's words, or of what belongs to none.
+    """Delete the counts of a conversation's words, or of what belongs to nothing.
 
     Before its units are deleted this spares counting each of their words down; after
-    that it removes what the trigger has left.
+    that it removes what the trigger has left, of its users, too.
     """
+    forget_words(tenant=tenant, conversation_id=conversation_id)
+    nobodys = {} if conversation_id else {"user_scope": None}
     for table in (ShelfSize, WordCount):
-        table.objects.of(tenant).filter(conversation=conversation_id).delete()
+        table.objects.of(tenant).filter(conversation=conversation_id, **nobodys).delete()
 
 
 def forget_words(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
-    """Delete the counts of words that no unit of a conversation holds any more."""
-    WordCount.objects.of(tenant).filter(conversation=conversation_id, units__lte=0).delete()
+    """Delete the counts of words that no unit of a conversation, or of its users, has any more."""
+    words = WordCount.objects.of(tenant).filter(units__lte=0)
+    words.filter(conversation=conversation_id).delete()
+    if conversation_id:
+        owners = owners_of(tenant=tenant, conversation_id=conversation_id)
+        words.filter(conversation=None, user_scope__in=owners).delete()
+        sizes = ShelfSize.objects.of(tenant).filter(units__lte=0)
+        sizes.filter(conversation=None, user_scope__in=owners).delete()
 
 
 def erase_scope(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:

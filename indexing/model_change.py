@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from indexing import approximate
 from indexing.models import SearchVector, VectorIndex
+from indexing.owners import within
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
 from memoryproject.ai import embeddings
@@ -57,15 +58,16 @@ def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None)
 def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, new: str) -> bool:
     """Return whether all that the old model has vectors of has one of the new model.
 
-    Uses index: indexing_vector_by_time, indexing_vector_one_a_model. The latest are moved
+    Uses index: indexing_vector_time_of_owner, indexing_vector_one_a_model. The latest are moved
     first, so that the first look as a rule meets one that is not.
     """
     if conversation_id is None and find_move(tenant).exists():
         return False
-    where: dict[str, Any] = {"conversation": conversation_id} if conversation_id else {}
-    rows = SearchVector.objects.of(tenant)
+    rows: QuerySet[Any] = SearchVector.objects.of(tenant)
     made = rows.filter(unit=OuterRef("unit"), model=new)
-    return not rows.filter(~Exists(made), model=old, **where).exists()
+    if conversation_id:
+        rows = within(rows, tenant=tenant, conversation_id=conversation_id)
+    return not rows.filter(~Exists(made), model=old).exists()
 
 
 def find_gap(tenant: Tenant) -> str:

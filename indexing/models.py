@@ -6,7 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Func, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from pgvector.django import HalfVectorField, SparseVectorField
 
 from indexing.languages import LANGUAGES
@@ -52,6 +52,18 @@ class UnitKind(models.TextChoices):
     NOTE = "note", "a note"
 
 
+USER_SCOPE_HELP = "The scope of the user whose it is, from `owners`; NULL: none."
+
+
+def owned(*fields: str) -> tuple[Any, ...]:
+    """Return the columns of an index whose rows are first narrowed by tenant and owner.
+
+    The owner is the user's scope, or of what no user has the conversation. Postgres compares
+    expressions, so statements must write it just so.
+    """
+    return F("tenant"), Coalesce("user_scope", "conversation"), *map(F, fields)
+
+
 class Searchable(TenantModel):
     """The columns by which a search is narrowed, in both tables of the index.
 
@@ -60,6 +72,7 @@ class Searchable(TenantModel):
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
+    user_scope = models.UUIDField(null=True, help_text=USER_SCOPE_HELP)
     memory = TenantForeignKey(Memory, null=True)
     kind = models.CharField(max_length=8, choices=UnitKind.choices)
     shelf = models.CharField(
@@ -120,12 +133,13 @@ class SearchUnit(Searchable):
     class Meta(Searchable.Meta):
         indexes = [
             models.Index(
-                fields=["tenant", "conversation", "shelf"],
-                include=["id", "memory", "category", "dl", "words"],
+                *owned("shelf", "conversation"),
+                # An index-only scan needs what the owner is computed from.
+                include=["user_scope", "id", "memory", "category", "dl", "words"],
                 condition=Q(invalid_at=None),
-                name="indexing_unit_by_words",
+                name="indexing_unit_words_of_owner",
             ),
-            index("indexing_unit_by_time", "conversation valid_at"),
+            models.Index(*owned("conversation", "valid_at"), name="indexing_unit_time_of_owner"),
             GinIndex(
                 Func(
                     F("kind"),
@@ -165,18 +179,18 @@ class SearchVector(Searchable):
         ]
         indexes = [
             models.Index(
-                fields=["tenant", "conversation", "shelf", "model"],
-                include=["unit", "memory", "category", "dim", "embedding"],
+                *owned("shelf", "model", "conversation"),
+                include=["user_scope", "unit", "memory", "category", "dim", "embedding"],
                 condition=Q(invalid_at=None, dim__lte=COVERED_DIM),
-                name="indexing_vector_covering",
+                name="indexing_vector_of_owner",
             ),
-            index(
-                "indexing_vector_wide",
-                "tenant conversation shelf model",
-                Q(invalid_at=None, dim__gt=COVERED_DIM),
+            models.Index(
+                *owned("shelf", "model", "conversation"),
+                condition=Q(invalid_at=None, dim__gt=COVERED_DIM),
+                name="indexing_vector_wide_of_owner",
             ),
             index("indexing_vector_headline", "memory model", Q(kind=UnitKind.EPISODE)),
-            index("indexing_vector_by_time", "conversation valid_at"),
+            models.Index(*owned("conversation", "valid_at"), name="indexing_vector_time_of_owner"),
         ]
 
     def __str__(self) -> str:
@@ -184,12 +198,15 @@ class SearchVector(Searchable):
 
 
 class ShelfSize(TenantModel):
-    """How much a conversation's shelf holds that is still believed.
+    """How much a shelf holds that is still believed: of a conversation, of a user, or of both.
 
-    The statistics of BM25. A trigger on `SearchUnit` keeps them, whoever writes there.
+    The statistics of BM25. A trigger on `SearchUnit` keeps them, whoever writes there. A
+    conversation's own row counts all that it has; its rows with a user's scope say under whom a
+    part of that is found.
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
+    user_scope = models.UUIDField(null=True, help_text=USER_SCOPE_HELP)
     shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
     units = models.BigIntegerField()
     lexemes = models.BigIntegerField(help_text="Sum of the units' lengths.")
@@ -198,26 +215,31 @@ class ShelfSize(TenantModel):
     )
 
     class Meta(TenantModel.Meta):
-        constraints = [unique_null("indexing_shelf_size_one_a_shelf", "tenant conversation shelf")]
+        constraints = [
+            unique_null("indexing_shelf_size_one_a_shelf", "tenant conversation shelf user_scope")
+        ]
 
     def __str__(self) -> str:
         return f"{self.shelf}: {self.units}"
 
 
 class WordCount(TenantModel):
-    """In how many units of a large shelf a word occurs.
+    """In how many units of a large shelf, of a conversation or of a user, a word occurs.
 
     A smaller shelf is read through instead. The trigger that keeps `ShelfSize` keeps these.
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
+    user_scope = models.UUIDField(null=True, help_text=USER_SCOPE_HELP)
     shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
     slot = models.IntegerField(help_text="Of the lexeme, in `SearchUnit.words`.")
     units = models.IntegerField()
 
     class Meta(TenantModel.Meta):
         constraints = [
-            unique_null("indexing_word_count_one_a_word", "tenant conversation shelf slot"),
+            unique_null(
+                "indexing_word_count_one_a_word", "tenant conversation shelf slot user_scope"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -227,14 +249,18 @@ class WordCount(TenantModel):
 class VectorIndex(TenantModel):
     """An approximate index over the vectors of one large scope, built by command.
 
-    Without one a scope is scanned exactly, through `indexing_vector_covering`.
+    Without one a scope is scanned exactly, through `indexing_vector_of_owner`.
     """
 
     conversation = TenantForeignKey(
         "episodic.Conversation",
         null=True,
         db_index=False,
-        help_text="The scope; empty: the whole tenant.",
+        help_text="The scope, where it is a conversation.",
+    )
+    user_scope = models.UUIDField(
+        null=True,
+        help_text="The scope, where it is a user's. Without either the scope is the whole tenant.",
     )
     shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
     model = models.CharField(max_length=200)
@@ -248,7 +274,9 @@ class VectorIndex(TenantModel):
     class Meta(TenantModel.Meta):
         verbose_name_plural = "vector indexes"
         constraints = [
-            unique_null("indexing_vector_index_one_a_scope", "tenant conversation shelf model"),
+            unique_null(
+                "indexing_vector_index_one_a_scope", "tenant conversation shelf model user_scope"
+            ),
             # Over all tenants Postgres sees to it, which has no two indexes of a name.
             unique("indexing_vector_index_name", "tenant name"),
         ]

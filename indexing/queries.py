@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
+from indexing.owners import owners_of_several, within
 from memoryproject.ai.embeddings import Embedder, Vectors
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
@@ -31,9 +32,9 @@ def nearest(
 ) -> list[Neighbour]:
     """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
 
-    Exact. Uses index: indexing_vector_covering, for what is active in one conversation.
+    Exact. Uses index: indexing_vector_of_owner, for what is active in one conversation.
     """
-    rows = _vectors_of(tenant, model).filter(dim=len(vector), **where)
+    rows = _vectors_of(tenant, model, **where).filter(dim=len(vector))
     distance = MaxInnerProduct("embedding", HalfVector(vector))
     near = rows.annotate(distance=distance).order_by("distance", "memory_id")
     found = near.values_list("memory_id", "distance")[:at_most]
@@ -44,19 +45,19 @@ def nearest_to_each(
     vectors: Vectors,
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_ids: Sequence[uuid.UUID],
     model: str,
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
-    """Return for each vector the active facts that lie nearest, nearest first.
+    """Return for each vector the active facts of conversations that lie nearest, nearest first.
 
     See `sql/nearest_to_each.sql`.
     """
     near: list[list[Neighbour]] = [[] for _ in vectors]
     if not len(vectors):
         return near
-    params = _facts_in(tenant, conversation_id, model) | {
+    params = _facts_in(tenant, conversation_ids, model) | {
         "dim": vectors.shape[1],
         "vectors": [HalfVector(vector).to_text() for vector in vectors],
         "distance": -cosine_at_least,
@@ -74,7 +75,7 @@ def nearest_units(
 
     Exact; `where` narrows them by columns of `Searchable`.
     """
-    rows = _vectors_of(tenant, model).filter(dim=len(vector), **where)
+    rows = _vectors_of(tenant, model, **where).filter(dim=len(vector))
     near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
     pairs = list(near.order_by("distance", "id").values_list("unit_id", "distance")[:at_most])
     units = SearchUnit.objects.of(tenant).in_bulk([unit_id for unit_id, _ in pairs])
@@ -85,28 +86,35 @@ def nearest_to_any(
     memory_ids: Sequence[uuid.UUID],
     *,
     tenant: Tenant,
-    conversation_id: uuid.UUID,
+    conversation_ids: Sequence[uuid.UUID],
     embedder: Embedder,
     at_most: int,
 ) -> list[uuid.UUID]:
-    """Return the active facts that lie nearest to any unit of some memories, nearest first.
+    """Return the active facts of conversations that lie nearest to any unit of some memories.
+
+    The nearest comes first.
 
     See `sql/nearest_to_any.sql`.
     """
-    params = _facts_in(tenant, conversation_id, embedder.name)
+    params = _facts_in(tenant, conversation_ids, embedder.name)
     params |= {"dim": embedder.dim, "memories": list(memory_ids), "at_most": at_most}
     rows = execute(read_sql(__file__, "nearest_to_any.sql"), params)
     return [memory_id for memory_id, _ in rows]
 
 
-def _facts_in(tenant: Tenant, conversation_id: uuid.UUID, model: str) -> dict[str, Any]:
-    """Return the parameters by which statements find the facts of a conversation."""
-    home = {"tenant": tenant.id, "conversation": conversation_id}
+def _facts_in(tenant: Tenant, conversation_ids: Sequence[uuid.UUID], model: str) -> dict[str, Any]:
+    """Return the parameters by which statements find the facts of conversations."""
+    ids = list(conversation_ids)
+    owners = owners_of_several(tenant=tenant, conversation_ids=ids)
+    home = {"tenant": tenant.id, "owners": owners, "conversations": ids}
     return {**home, "shelf": MemoryKind.FACT, "model": model}
 
 
-def _vectors_of(tenant: Tenant, model: str) -> QuerySet[SearchVector]:
-    return SearchVector.objects.of(tenant).filter(model=model)
+def _vectors_of(
+    tenant: Tenant, model: str, conversation: uuid.UUID | None = None, **where: Any
+) -> QuerySet[SearchVector]:
+    rows = SearchVector.objects.of(tenant).filter(model=model, **where)
+    return within(rows, tenant=tenant, conversation_id=conversation) if conversation else rows
 
 
 def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
@@ -140,7 +148,11 @@ def units_without_vector(
     Without a conversation those that belong to none; with `since` those made from then on. Of a
     text that is spread over several units the first one stands for all.
     """
-    lacking = _lacking(tenant=tenant, model=model).filter(conversation=conversation_id)
+    lacking = _lacking(tenant=tenant, model=model)
+    if conversation_id is None:
+        lacking = lacking.filter(conversation=None)
+    else:
+        lacking = within(lacking, tenant=tenant, conversation_id=conversation_id)
     if since is not None:
         lacking = lacking.filter(id__gte=first_id_at(since))
     return list(lacking.order_by("-valid_at", "-id")[:at_most])
@@ -159,6 +171,7 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     own_vectors = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
     earlier = SearchUnit.objects.of(tenant).filter(
         Q(first_seq=OuterRef("first_seq")) | Q(first_seq=None),
+        Q(conversation=OuterRef("conversation")) | Q(conversation=None),
         memory=OuterRef("memory"),
         kind=OuterRef("kind"),
         id__lt=OuterRef("id"),

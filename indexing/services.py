@@ -12,6 +12,7 @@ from django.conf import settings
 from indexing import pieces, text
 from indexing.erasing import erase_entries
 from indexing.models import Memory, MemoryKind, Searchable, SearchUnit, SearchVector, UnitKind
+from indexing.owners import scope_of
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai import embeddings
@@ -53,6 +54,8 @@ class Entry:
     last_seq: int | None = None
     neighbours: Sequence[str] = ()
     valid_until: datetime | None = None
+    user_id: str | None = None
+    """Whose it is; None: whose all of them are that are added with it."""
 
 
 def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vectors | None]:
@@ -74,10 +77,12 @@ def add_entries(
     conversation_id: uuid.UUID | None,
     entries: Sequence[Entry],
     model: str = "",
+    user_id: str = "",
 ) -> None:
     """Insert units and vectors, two statements however many there are.
 
-    Without a conversation they belong to the whole tenant. `model` names the embedder whose
+    Without a conversation they belong to the whole tenant. `user_id` says under whose scope they
+    are found; empty: under nobody's. `model` names the embedder whose
     vectors the entries carry; empty: this process's own. A job makes those that are missing, and
     while the model changes those of the other one. A text too long for one unit gets several;
     the vector goes with the first.
@@ -92,6 +97,7 @@ def add_entries(
             SearchUnit(
                 tenant=tenant,
                 conversation_id=conversation_id,
+                user_scope=scope_of(tenant.id, user_id if entry.user_id is None else entry.user_id),
                 shelf=entry.memory.kind,
                 **{name: getattr(entry, name) for name in SAME},
                 lexical_text=piece,

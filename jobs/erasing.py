@@ -1,6 +1,7 @@
 """Erasing what models answered, and taking work back that has read what is being erased."""
 
 import uuid
+from collections.abc import Sequence
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat, Now
@@ -11,29 +12,29 @@ from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.tenancy.models import Tenant
 
 
-def take_back(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    """End the runs that may have read a conversation: they write nothing, and run anew.
+def take_back(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> None:
+    """End the runs that may have read some conversations: they write nothing, and run anew.
 
     Their answers are not kept, see `calls`. Comes after all other locks, as the job's row
     does in `claims.commit`.
     """
-    running = _jobs_of(tenant, conversation_id).filter(state=State.RUNNING)
+    running = _jobs_of(tenant, conversation_ids).filter(state=State.RUNNING)
     for job in running.select_for_update().order_by("id"):
         claims.hand_back(job)
 
 
-def _jobs_of(tenant: Tenant, conversation_id: uuid.UUID) -> QuerySet[Job]:
-    of_review = Q(kind=Kind.REVIEW, input__conversation=str(conversation_id))
-    return Job.objects.of(tenant).filter(Q(scope=conversation_id) | of_review)
+def _jobs_of(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> QuerySet[Job]:
+    of_review = Q(kind=Kind.REVIEW, input__conversation__in=list(map(str, conversation_ids)))
+    return Job.objects.of(tenant).filter(Q(scope__in=conversation_ids) | of_review)
 
 
-def erase_answers(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
-    """Forget what models answered to jobs of a conversation; return how many answers.
+def erase_answers(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> int:
+    """Forget what models answered to jobs of some conversations; return how many answers.
 
     What the calls cost stays on record. A call whose job nobody knows any more may have
     been about anything: its answer goes, too.
     """
-    jobs = _jobs_of(tenant, conversation_id).values("id")
+    jobs = _jobs_of(tenant, conversation_ids).values("id")
     known = Job.objects.of(tenant).filter(id=OuterRef("job"))
     calls = LLMCall.objects.of(tenant).filter(Q(job__in=jobs) | ~Exists(known))
     answers = calls.filter(response__isnull=False).count()
@@ -44,8 +45,8 @@ def erase_answers(*, tenant: Tenant, conversation_id: uuid.UUID) -> int:
 
 def erase_jobs_of(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
     """Delete the jobs of a conversation that is gone; one that runs writes nothing more."""
-    erase_answers(tenant=tenant, conversation_id=conversation_id)
-    _jobs_of(tenant, conversation_id).delete()
+    erase_answers(tenant=tenant, conversation_ids=[conversation_id])
+    _jobs_of(tenant, [conversation_id]).delete()
 
 
 def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:

@@ -21,12 +21,14 @@ class Kind(models.TextChoices):
     MIRROR = "mirror", "write what has changed to the mirror"
     ERASE = "erase", "erase what somebody wants erased"
     ROLLBACK = "rollback", "roll back a source, or lift the quarantine of it"
+    FORGET = "forget", "forget what a message asks to forget"
+    MOVE = "move", "move a conversation to its user"
     TEST = "test", "run the memory tests of a conversation"
     DELIVER = "deliver", "tell a webhook what has happened"
     MAIL = "mail", "tell people by mail what has happened"
 
 
-INTERACTIVE = (Kind.FLUSH, Kind.ERASE, Kind.ROLLBACK)
+INTERACTIVE = (Kind.FLUSH, Kind.ERASE, Kind.ROLLBACK, Kind.FORGET)
 """Somebody waits for these: they come before the others."""
 
 

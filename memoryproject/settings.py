@@ -234,6 +234,7 @@ TENANT_BYTE_RATE = env.read_integer(
 TENANT_BYTES = env.read_integer("MEMORY_TENANT_BYTES", 10 * 1024**3, at_least=0, at_most=2**60)
 TENANT_ROWS = env.read_integer("MEMORY_TENANT_ROWS", 10_000_000, at_least=0, at_most=2**60)
 KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
+CLOSE_AFTER_MINUTES = env.read_integer("MEMORY_CLOSE_AFTER_MINUTES", 60, at_least=0, at_most=1440)
 MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
 MAX_PENDING_TENANT = env.read_integer(
     "MEMORY_MAX_PENDING_TENANT", 500_000, at_least=1, at_most=10**9

@@ -20,7 +20,16 @@ from notes import api as notes
 from operations.health import HealthLive, HealthReady
 from operations.metrics import show_metrics
 from people import api as people
-from retrieval.api import contexts, conversations, links, memories, receipts, reconstruct, search
+from retrieval.api import (
+    contexts,
+    conversations,
+    forget,
+    links,
+    memories,
+    receipts,
+    reconstruct,
+    search,
+)
 from retrieval.api import memory_tests as tests
 from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
@@ -34,6 +43,7 @@ api = [
     path("add_message", episodic.AddMessage.as_view()),
     path("add_messages", episodic.AddMessages.as_view()),
     path("flush", episodic.Flush.as_view()),
+    path("forget", forget.Forget.as_view()),
     path("messages", episodic_reading.Messages.as_view()),
     path("messages/<id:message_id>", episodic_reading.OneMessage.as_view()),
     path("episodes", episodic_reading.Episodes.as_view()),
@@ -78,6 +88,8 @@ api = [
     path("memory_tests/run", tests.RunMemoryTests.as_view()),
     path("memory_tests/<id:test_id>", tests.OneMemoryTest.as_view()),
     path("conversations/<id:conversation_id>", conversations.ConversationState.as_view()),
+    path("conversations/<id:conversation_id>/close", episodic.CloseConversation.as_view()),
+    path("conversations/<id:conversation_id>/user", episodic.ConversationUser.as_view()),
     path("conversations/<id:conversation_id>/retry", episodic.RetrySetAside.as_view()),
     path("people", people.People.as_view()),
     path("people/<id:person_id>", people.OnePerson.as_view()),

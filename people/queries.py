@@ -4,7 +4,16 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+)
 from django.db.models.functions import Coalesce
 
 from episodic.models import Conversation, Episode, Message, Role
@@ -57,7 +66,7 @@ def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversatio
     rows = Conversation.objects.of(tenant)
     mine = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
     said = Message.objects.of(tenant).filter(conversation=OuterRef("pk"))
-    others = said.filter(role=Role.USER).exclude(name__in=identity.speakers)
+    others = said.filter(role=Role.USER).exclude(is_said_by(identity))
     # Not EXISTS, which behind OR would be asked of each conversation of the tenant.
     speaks = Q(id__in=said_by(tenant, identity).values("conversation"))
     alone = Q(user_id__in=["", *identity.user_ids]) & speaks
@@ -66,37 +75,42 @@ def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversatio
 
 def conversations_shared(tenant: Tenant, identity: Identity) -> QuerySet[Conversation]:
     """Return the conversations in which a person speaks, and which are not theirs alone."""
-    said = Message.objects.of(tenant).filter(
-        conversation=OuterRef("pk"), name__in=identity.speakers
-    )
+    said = Message.objects.of(tenant).filter(is_said_by(identity), conversation=OuterRef("pk"))
     mine = conversations_of(tenant, identity).values("id")
     return Conversation.objects.of(tenant).filter(Exists(said)).exclude(id__in=mine)
 
 
 def said_by(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
-    """Return what was said under a person's names, anywhere."""
-    return Message.objects.of(tenant).filter(name__in=identity.speakers)
+    """Return what was said under a person's names, or as theirs, anywhere."""
+    return Message.objects.of(tenant).filter(is_said_by(identity))
+
+
+def is_said_by(identity: Identity) -> Q:
+    """Return what holds of messages under a person's names, or that name one of their user ids."""
+    is_named = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
+    return Q(name__in=identity.speakers) | is_named
 
 
 def replies_to(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
     """Return what assistants and tools said to a person in conversations that others share.
 
     Such a message answers whoever has spoken last before it; one that opens a conversation
-    greets whoever speaks first. Who speaks is a message with the role `user`, or under one of
-    the person's names. Uses index: the unique one of messages by conversation and seq.
+    greets whoever speaks first. Who speaks is a message with the role `user`, or of the person's.
+    Uses index: the unique one of messages by conversation and seq.
     """
-    is_theirs = Q(name__in=identity.speakers)
+    is_theirs = is_said_by(identity)
     turns = Message.objects.of(tenant).filter(
         Q(role=Role.USER) | is_theirs, conversation=OuterRef("conversation")
     )
-    before = turns.filter(seq__lt=OuterRef("seq")).order_by("-seq").values("name")[:1]
-    after = turns.filter(seq__gt=OuterRef("seq")).order_by("seq").values("name")[:1]
+    turns = turns.annotate(mine=ExpressionWrapper(is_theirs, output_field=BooleanField()))
+    before = turns.filter(seq__lt=OuterRef("seq")).order_by("-seq").values("mine")[:1]
+    after = turns.filter(seq__gt=OuterRef("seq")).order_by("seq").values("mine")[:1]
     shared = conversations_shared(tenant, identity).values("id")
     rows = Message.objects.of(tenant).filter(
         conversation__in=shared, role__in=[Role.ASSISTANT, Role.TOOL]
     )
-    rows = rows.exclude(is_theirs).annotate(to=Coalesce(Subquery(before), Subquery(after)))
-    return rows.filter(to__in=identity.speakers)
+    rows = rows.exclude(is_theirs).annotate(to_them=Coalesce(Subquery(before), Subquery(after)))
+    return rows.filter(to_them=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +139,7 @@ def list_presences(tenant: Tenant, identity: Identity, *, at_most: int) -> list[
 
 
 def _find_presence(conversation: Conversation, identity: Identity, *, is_theirs: bool) -> Presence:
-    messages, named = Message.objects.within(conversation), Q(name__in=identity.speakers)
+    messages, named = Message.objects.within(conversation), is_said_by(identity)
     sums = messages.aggregate(total=Count("pk"), theirs=Count("pk", filter=named))
     replies = replies_to(conversation.tenant, identity).filter(conversation=conversation)
     answers = 0 if is_theirs else replies.count()
@@ -162,7 +176,7 @@ def list_belongings(tenant: Tenant, identity: Identity) -> dict[str, QuerySet[An
     )
     return {
         "conversations": conversations_of(tenant, identity),
-        "messages": Message.objects.of(tenant).filter(homes | Q(name__in=identity.speakers)),
+        "messages": Message.objects.of(tenant).filter(homes | is_said_by(identity)),
         "episodes": episodes,
         "facts": facts.exclude(invalidated_because=Fact.Because.WAITING),
         "notes": Note.objects.of(tenant).filter(Note.of_users(identity.user_ids), deleted_at=None),

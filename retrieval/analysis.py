@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
-from episodic.models import Conversation
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval import recall
 from retrieval.hits import Hit
 from retrieval.recall import Draft
 from retrieval.request import RecallRequest
+from retrieval.scope import Scope
 from retrieval.search.in_conversation import Question, put_newer_first, search, search_unordered
+from retrieval.search.in_scope import narrow
 
 FACT, EPISODE = MemoryKind.FACT, MemoryKind.EPISODE
 
@@ -55,11 +56,12 @@ def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysi
     candidates: list[Hit] = []
     limits: dict[MemoryKind, int] = {}
 
-    def find(conversation: Conversation, _: RecallRequest, question: Question) -> list[Hit]:
+    def find(scope: Scope, question: Question) -> list[Hit]:
         limits.update({FACT: request.semantic_limit, EPISODE: question.episode_limit})
-        hits = search_unordered(conversation, _widen(question))
+        question = narrow(scope, question)
+        hits = search_unordered(scope, _widen(question))
         candidates.extend(put_newer_first(hits))
-        return search(conversation, question) if question.line_limit else _cut(hits, limits)
+        return search(scope, question) if question.line_limit else _cut(hits, limits)
 
     draft = recall.draft_answer(tenant=tenant, request=request, now=now, find=find)
     served = frozenset(hit.memory_id for hit in draft.served)

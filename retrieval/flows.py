@@ -9,7 +9,7 @@ from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.flows import Flow, chores, register_flow
 from jobs.models import Kind
-from retrieval import memory_tests, mirror, receipts, vectors
+from retrieval import forgetting, memory_tests, mirror, receipts, vectors
 from retrieval.reading import contexts
 from retrieval.receipts import echoes
 from retrieval.receipts.review import review_retrievals
@@ -24,6 +24,7 @@ def register() -> None:
     receipt_finders.append(receipts.find_receipts)
     register_flow(Kind.REVIEW, Flow(run=review))
     register_flow(Kind.EMBED, Flow(run=vectors.make_vectors))
+    register_flow(Kind.FORGET, Flow(run=forgetting.forget_asked, asks_model=False))
     register_flow(Kind.TEST, Flow(run=memory_tests.run_claimed, asks_model=False))
     register_flow(Kind.MIRROR, Flow(run=mirror.mirror_changed, asks_model=False))
     chores.append(contexts.delete_expired)

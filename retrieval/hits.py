@@ -13,16 +13,19 @@ from typing import Any
 
 from django.conf import settings
 
-from episodic.models import Conversation, Correction
+from episodic.models import Correction
 from indexing.models import MemoryKind
 from memoryproject.text.tokens import in_use
+from retrieval.scope import Scope
 from retrieval.statements import read_file, run, to_array
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
 _parse = datetime.fromisoformat
-Said = Mapping[tuple[str | None, int], "MessageRow"]
-"""Messages by episode and seq."""
+Place = tuple[str | None, int]
+"""The episode of a message, and its seq: several conversations have the same seqs."""
+Said = Mapping[Place, "MessageRow"]
+"""Messages by their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,11 @@ class MessageRow(Row):
     episode_id: str | None
     correction: Correction | None = None
 
+    @property
+    def place(self) -> Place:
+        """Return its episode and seq."""
+        return self.episode_id, self.seq
+
 
 @dataclass(slots=True)
 class FactHit(Row):
@@ -152,9 +160,9 @@ class Candidates:
     pinned: list[FactHit]
     """Facts that the search did not find, newest first, ranked behind those that it did."""
     episodes: list[EpisodeHit]
-    messages: dict[int, MessageRow]
-    """By seq: those asked for, and those of whole episodes, with what they say."""
-    retired: set[int]
+    messages: dict[Place, MessageRow]
+    """By place: those asked for, and those of whole episodes, with what they say."""
+    retired: set[Place]
     """Messages that say what is over or wrong, and nothing that is still active."""
     beyond: tuple[str, ...]
     """Episodes that are left out, as their messages come to more than an answer may hold."""
@@ -181,48 +189,52 @@ def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
 
 
 def load_candidates(
-    conversation: Conversation,
+    scope: Scope,
     facts: Sequence[Hit] = (),
     episodes: Sequence[Hit] = (),
     *,
     with_pinned: bool = False,
     whole: bool = False,
-    seqs: Collection[int] = (),
+    places: Collection[tuple[uuid.UUID, int]] = (),
     with_retired: bool = False,
 ) -> Candidates:
     """Load what the answer may need, in one statement; what was erased meanwhile is missing.
 
-    Of the episodes also all messages (`whole`). `seqs`: single messages of theirs that are
-    wanted; `with_retired`: and which of these are over.
+    Of the episodes also all messages (`whole`). `places`: single messages of theirs that are
+    wanted, by episode and seq; `with_retired`: and which of these are over.
     """
     keys = [(hit, str(hit.memory_id)) for hit in episodes]
     fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
     parameters: dict[str, Any] = {
-        "tenant": conversation.tenant_id,
-        "conversation": conversation.id,
+        "tenant": scope.tenant.id,
+        "homes": to_array(map(str, scope.homes)),
         "facts": to_array(key for _, key in fact_keys),
         "episodes": to_array(key for _, key in keys),
-        "seqs": to_array(map(str, seqs)),
+        "said_in": to_array(str(episode_id) for episode_id, _ in places),
+        "seqs": to_array(str(seq) for _, seq in places),
         "pinned": PINNED_AT_MOST if with_pinned else 0,
         "counter": in_use().name,
         "whole": whole,
         "bytes_at_most": settings.PAGE_BYTES,
         "retired": with_retired,
+        "shared": scope.is_shared,
+        "of_user": bool(scope.user_ids),
     }
-    loaded = run(read_file("load.sql"), parameters, fixed=("whole", "retired"))
+    fixed = ("whole", "retired", "shared", "of_user")
+    loaded = run(read_file("load.sql"), parameters, fixed=fixed)
     rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
     messages = [
         MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
         for message_id, seq, role, name, content, at, metadata, quarters, place in rows["message"]
     ]
-    said = {(message.episode_id, message.seq): message for message in messages}
+    said = {message.place: message for message in messages}
     by_id = {row[0]: (*row, []) for row in rows["fact"]}
     for fact_id, *source in rows["evidence"]:
         if fact_id in by_id:
             by_id[fact_id][-1].append(source)
     next_rank = 1 + max((hit.rank for hit in facts), default=0)
     unasked = sorted((row for row in by_id.values() if row[-2] is not None), key=itemgetter(-2))
-    home = conversation.external_id
+    home = scope.conversation.external_id if scope.conversation else None
     own: dict[str | None, list[MessageRow]] = defaultdict(list)
     for message in messages:
         if message.content is not None:
@@ -239,25 +251,26 @@ def load_candidates(
             for hit, key in keys
             if key in episode_rows
         ],
-        messages={row.seq: row for row in messages if row.content is not None},
-        retired=set(rows["retired"]),
+        messages={row.place: row for row in messages if row.content is not None},
+        retired={(episode_id, seq) for episode_id, seq in rows["retired"]},
         beyond=tuple(rows["beyond"]),
     )
 
 
-def _to_fact(hit: Hit, row: Sequence[Any], said: Said, home: uuid.UUID) -> FactHit:
-    fact_id, category, words, keywords, is_pinned, valid_at, invalid_at, _, evidence = row
+def _to_fact(hit: Hit, row: Sequence[Any], said: Said, home: uuid.UUID | None) -> FactHit:
+    fact_id, category, words, keywords, is_pinned, valid_at, invalid_at, own, _, evidence = row
     over = invalid_at and _parse(invalid_at)
     places = [(episode_id, seq) for episode_id, seqs in evidence for seq in seqs]
     episode_ids = tuple(episode_id for episode_id, _ in evidence)
     messages = tuple(said[place] for place in places if place in said)
-    asked_for = (keywords, is_pinned, over, home, episode_ids, messages)
+    place = home or (own and uuid.UUID(own))
+    asked_for = (keywords, is_pinned, over, place, episode_ids, messages)
     return FactHit(hit, fact_id, category, words, _parse(valid_at), len(evidence), *asked_for)
 
 
 def _to_episode(
-    hit: Hit, row: Sequence[Any], messages: tuple[MessageRow, ...], home: uuid.UUID
+    hit: Hit, row: Sequence[Any], messages: tuple[MessageRow, ...], home: uuid.UUID | None
 ) -> EpisodeHit:
-    episode_id, title, summary, surprise, end_at, details = row
+    episode_id, title, summary, surprise, end_at, own, details = row
     values = (episode_id, title, summary, surprise, _parse(end_at), details)
-    return EpisodeHit(hit, *values, home, messages)
+    return EpisodeHit(hit, *values, home or (own and uuid.UUID(own)), messages)

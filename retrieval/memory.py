@@ -181,7 +181,7 @@ class _Loader:
 
     def load_facts(self) -> Iterator[Memory]:
         rows = semantic_queries.facts_by_id(tenant=self.tenant, fact_ids=self.ids)
-        rows = rows.exclude(invalidated_because=Fact.Because.WAITING).select_related("conversation")
+        rows = rows.exclude(invalidated_because__in=Fact.HIDDEN).select_related("conversation")
         facts = list(rows.filter(invalid_at=None) if self.active_only else rows)
         ids = [fact.id for fact in facts]
         evidence = semantic_queries.evidence_of(tenant=self.tenant, fact_ids=ids)

@@ -24,7 +24,7 @@ from memoryproject.text.cleaning import PLAIN, break_definitions, clean, clean_l
 from memoryproject.text.parts import Excerpt, Kind, Part, Quote, join
 from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
-from retrieval.hits import Candidates, FactHit, Hit, MessageRow
+from retrieval.hits import Candidates, FactHit, Hit, MessageRow, Place
 from retrieval.markdown import EPISODES_HEADING, FACTS_HEADING, Block, render_message
 from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
 from retrieval.request import RecallRequest
@@ -63,6 +63,8 @@ OVER_PENALTY = 2.0
 """For a message of which the facts are retired: what replaced them comes first."""
 POINTER_K = 9
 """Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
+HOME_LETTERS = 8
+"""Of a conversation's id, in headings."""
 REMEMBERED_LINES, REMEMBERED_CHARACTERS = 8_192, 1_000
 """Facts, lines, headings and names whose sizes a process keeps in mind; longer ones not."""
 
@@ -103,10 +105,19 @@ Frame = tuple[str, str]
 class Packed:
     """What has been chosen within `max_tokens`."""
 
-    def __init__(self, request: RecallRequest, *, max_tokens: int, trimmer: Trimmer) -> None:
+    def __init__(
+        self,
+        request: RecallRequest,
+        *,
+        max_tokens: int,
+        trimmer: Trimmer,
+        homes: Mapping[str, str],
+    ) -> None:
         self.request = request
         self.max_tokens = max_tokens
         self.trimmer = trimmer
+        self.homes = homes
+        """By episode the name of its conversation, where that is told."""
         self.facts: list[FactHit] = []
         self._fact_ids: set[str] = set()
         self.days: dict[Day, list[Shown]] = {}
@@ -124,11 +135,14 @@ class Packed:
         pinned: Sequence[FactHit],
     ) -> None:
         """Choose from facts and messages, both best first."""
+        unasked = [*(hit for hit in facts if hit.is_pinned), *pinned]
+        for hit in unasked if self.request.preferences_only else ():
+            self.add_fact(hit, at_most=self.max_tokens)
         room = self._room_for_facts() if messages else self.max_tokens
         for hit in facts:
             self.add_fact(hit, at_most=room)
         at_most = self.budget.spent + int(PINNED_SHARE * self.max_tokens)
-        for hit in [*(hit for hit in facts if hit.is_pinned), *pinned]:
+        for hit in unasked:
             self.add_fact(hit, at_most=at_most)
         links = self.request.links
         sizes = (_measure(message, links, count=count_quarters) for message in messages)
@@ -243,8 +257,8 @@ class Packed:
         blocks = []
         if self.facts:
             bullets = chain.from_iterable(map(self._render_fact, self.facts))
-            says = {row.seq: row for hit in self.facts for row in hit.messages}
-            rows = [says[seq] for seq in sorted(says)]
+            says = {row.place: row for hit in self.facts for row in hit.messages}
+            rows = sorted(says.values(), key=lambda row: (row.seq, row.id))
             blocks.append(Block([FACTS_HEADING, *bullets], rows))
         heading = EPISODES_HEADING
         for messages in self.messages().values():
@@ -272,8 +286,9 @@ class Packed:
 
     def _render_heading(self, key: Day) -> str:
         episode_id, day = key
+        home = self.homes.get(episode_id or "", "")
         trace = f" [id: {episode_id}]" if self.request.explain else ""
-        return f"### {day}{trace}\n"
+        return f"### {day}{home}{trace}\n"
 
 
 def pack(
@@ -299,9 +314,22 @@ def pack(
         messages=[message.content or "" for message in messages],
         speakers={message.name for message in messages},
     )
-    packed = Packed(request, max_tokens=max_tokens, trimmer=trimmer)
+    homes = _name_homes(candidates)
+    packed = Packed(request, max_tokens=max_tokens, trimmer=trimmer, homes=homes)
     packed.fill(facts, messages, candidates.pinned)
     return packed
+
+
+def _name_homes(candidates: Candidates) -> dict[str, str]:
+    """Return what headings say of an episode's conversation, by episode; nothing where it is one.
+
+    It is the beginning of the conversation's id: that it is the same one as elsewhere, or not,
+    is what a reader needs to know.
+    """
+    homes = {hit.id: str(hit.conversation_id)[:HOME_LETTERS] for hit in candidates.episodes}
+    if len(set(homes.values())) < 2:
+        return {}
+    return {episode_id: f" (conversation {home})" for episode_id, home in homes.items()}
 
 
 def weigh(
@@ -351,45 +379,43 @@ def rank_messages(
     What only retired facts were drawn from is no longer true; what contradicts a correction
     counts likewise.
     """
-    scores = {seq: (score, hit.retrievability) for hit in episodes for seq, score in hit.lines}
-    messages = {seq: row for seq, row in candidates.messages.items() if seq in scores}
-    pointed = _ranks_by_seq(candidates.facts, fact_ranks, among=candidates.messages)
+    scores = {
+        (str(hit.memory_id), seq): (score, hit.retrievability)
+        for hit in episodes
+        for seq, score in hit.lines
+    }
+    messages = {place: row for place, row in candidates.messages.items() if place in scores}
+    pointed = _ranks_by_place(candidates.facts, fact_ranks)
     named = speakers_named(query, [row.name or row.role for row in messages.values()])
     weights = {
-        seq: weigh(
-            score=scores[seq][0],
-            retrievability=scores[seq][1],
+        place: weigh(
+            score=scores[place][0],
+            retrievability=scores[place][1],
             closeness=_closeness(
                 asked, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
             ),
-            is_over=seq in candidates.retired or bool(message.correction),
+            is_over=place in candidates.retired or bool(message.correction),
             is_named=(message.name or message.role) in named,
-            fact_rank=pointed.get(seq),
+            fact_rank=pointed.get(place),
         )
-        for seq, message in messages.items()
+        for place, message in messages.items()
     }
-    return [messages[seq] for seq in sorted(weights, key=lambda seq: (-weights[seq], seq))]
+    ordered = sorted(weights, key=lambda place: (-weights[place], place[1], place[0] or ""))
+    return [messages[place] for place in ordered]
 
 
 def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:
     return closeness(asked, on=at.date(), named=days_named(text)) if asked else 0.0
 
 
-def _ranks_by_seq(
-    facts: Sequence[FactHit], ranks: Mapping[str, float], *, among: Mapping[int, MessageRow]
-) -> dict[int, float]:
-    """Return, by seq of a message, the rank of the best fact drawn from it.
-
-    A fact of another conversation points at none of these messages.
-    """
-    by_seq: dict[int, float] = {}
+def _ranks_by_place(facts: Sequence[FactHit], ranks: Mapping[str, float]) -> dict[Place, float]:
+    """Return, by place of a message, the rank of the best fact drawn from it."""
+    by_place: dict[Place, float] = {}
     for hit in facts:
         rank = ranks[hit.id]
         for message in hit.messages:
-            if among.get(message.seq) is not message:
-                continue
-            by_seq[message.seq] = min(rank, by_seq.get(message.seq, rank))
-    return by_seq
+            by_place[message.place] = min(rank, by_place.get(message.place, rank))
+    return by_place
 
 
 def _measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> int:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError
 
@@ -23,14 +24,15 @@ from retrieval import markdown, receipts, selection
 from retrieval.hits import Hit
 from retrieval.markdown import Fence
 from retrieval.models import Retrieval
-from retrieval.request import CONVERSATION, USER, RecallRequest
+from retrieval.request import RecallRequest
+from retrieval.scope import Scope, find_scope
 from retrieval.search import in_conversation, in_scope
 from retrieval.search.in_conversation import Meaning, Question
 from retrieval.search.scores import DEFAULTS, SETTING, estimate_relevance, likeness_of
 from retrieval.selection import Chosen
 from semantic import beliefs
 
-Find = Callable[[Conversation, RecallRequest, Question], list[Hit]]
+Find = Callable[[Scope, Question], list[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def recall(reading: Reading, request: RecallRequest, *, now: datetime) -> tuple[
         draft = draft_answer(tenant=reading.tenant, request=request, now=now)
         return draft, episodic_queries.measure_progress(draft.receipt.conversation)
 
-    started, fresh = time.monotonic(), request.min_seq is not None
+    started, fresh = time.monotonic(), request.min_seq is not None or request.fresh
     draft, progress = reading.read(draft_and_measure, fresh=fresh)
     try:
         _write_down(draft, request, reading.key, started=started)
@@ -101,7 +103,9 @@ def _write_down(
     }
     for stage, seconds in stages.items():
         metrics.stage_seconds.labels(stage).observe(seconds)
-    named = {traces.CONVERSATION: str(request.conversation_id), traces.RECORDS: len(draft.served)}
+    named: dict[str, Any] = {traces.RECORDS: len(draft.served)}
+    if request.conversation_id:
+        named[traces.CONVERSATION] = str(request.conversation_id)
     traces.describe(named)
 
 
@@ -110,18 +114,30 @@ def draft_answer(
 ) -> Draft:
     """Return what a request would be answered with; nothing is written, not even a receipt.
 
-    `find` searches instead of the search that the request names, and brings the same.
+    `find` searches instead of the search that answers, and brings the same.
     """
-    conversation = episodic_queries.find_conversation(
-        tenant=tenant, external_id=request.conversation_id
+    conversation = None
+    if request.conversation_id is not None:
+        conversation = episodic_queries.find_conversation(
+            tenant=tenant, external_id=request.conversation_id
+        )
+    scope = find_scope(
+        tenant=tenant,
+        conversation=conversation,
+        scope=request.scope,
+        user_id=request.user_id,
+        agent_id=request.agent_id,
+        exclude_current=request.exclude_current,
     )
-    place = conversation.id if conversation and not request.is_shared else None
+    place = scope.conversation.id if scope and scope.conversation else None
     embedder = choose_embedder(tenant=tenant, conversation_id=place)
-    return _draft(tenant, conversation, embedder, request, now, find or _search)
+    find = find or in_scope.search
+    return _draft(tenant, scope, conversation, embedder, request, now, find)
 
 
 def _draft(
     tenant: Tenant,
+    scope: Scope | None,
     conversation: Conversation | None,
     embedder: Embedder,
     request: RecallRequest,
@@ -130,29 +146,26 @@ def _draft(
 ) -> Draft:
     fusion = DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
     started = time.perf_counter()
-    place = conversation
-    if place is None and request.is_shared:  # a new one has what others share
-        place = Conversation(tenant=tenant, external_id=request.conversation_id)
     meaning, degraded = Meaning(), ""
-    if place:
+    if scope:
         meaning = in_conversation.embed(request.query, embedder)
         degraded = meaning.degraded or find_gap(tenant)
     embedded = time.perf_counter()
-    known = find_known(conversation, request)
+    known = find_known(scope, request)
     question = in_conversation.to_question(request, fusion, meaning, now, known)
-    hits = find(place, request, question) if place else []
+    hits = find(scope, question) if scope else []
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
     parameters = {**request.to_json(), "fusion": fusion.as_parameters()}
     if request.max_tokens is not None:  # a token at least is left
         request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
-    relevance = _estimate_relevance(request, hits, embedder, degraded)
+    relevance = _estimate_relevance(hits, embedder, degraded)
     is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen([], [])
-    if place:
-        chosen = selection.choose(place, request, hits, now, is_left_out=is_left_out)
-        if request.is_shared:
-            selection.name_homes(place, chosen)
+    if scope:
+        chosen = selection.choose(
+            scope, request, hits, now, conversation=conversation, is_left_out=is_left_out
+        )
     parts = markdown.compose(chosen.blocks, fence)
     text = join(parts)
     receipt = Retrieval(
@@ -170,48 +183,27 @@ def _draft(
     return Draft(chosen, parts, text, fence, receipt, *costs, is_left_out)
 
 
-def _search(conversation: Conversation, request: RecallRequest, question: Question) -> list[Hit]:
-    """Search where the request says.
-
-    A budget is filled with the messages of one conversation: what comes from others are facts.
-    """
-    user_id = request.user_id or conversation.user_id
-    if request.scope == CONVERSATION or (request.scope == USER and not user_id):
-        return in_conversation.search(conversation, question)
-    shared = in_scope.search(
-        tenant=conversation.tenant,
-        question=question,
-        user_id=user_id if request.scope == USER else None,
-    )
-    if request.max_tokens is None:
-        return shared
-    facts = [hit for hit in shared if hit.shelf is MemoryKind.FACT]
-    question = replace(question, shelves=(MemoryKind.EPISODE,))
-    return [*facts, *in_conversation.search(conversation, question)]
-
-
-def find_known(place: Conversation | None, request: RecallRequest) -> list[uuid.UUID] | None:
+def find_known(scope: Scope | None, request: RecallRequest) -> list[uuid.UUID] | None:
     """Return the facts and episodes that the server had at the moment asked about; None: now.
 
     With `as_of` the facts that it held then to be true at that other one. What was
-    quarantined or erased since is left out.
+    quarantined or erased since is left out. Of a whole tenant its own search knows.
     """
-    if place is None or request.known_at is None:
+    if scope is None or scope.is_everything or request.known_at is None:
         return None
     facts = beliefs.facts_believed_at(
-        tenant=place.tenant, known_at=request.known_at, as_of=request.as_of, conversation=place
+        tenant=scope.tenant, known_at=request.known_at, as_of=request.as_of, homes=scope.homes
     )
-    return [*facts, *episodic_queries.episodes_known_at(place, request.known_at)]
+    episodes = episodic_queries.episodes_known_at(scope.tenant, scope.homes, request.known_at)
+    return [*facts, *episodes]
 
 
-def _estimate_relevance(
-    request: RecallRequest, hits: Sequence[Hit], embedder: Embedder, degraded: str
-) -> float | None:
+def _estimate_relevance(hits: Sequence[Hit], embedder: Embedder, degraded: str) -> float | None:
     """Return how likely the hits hold what was asked for; None: without a vector nobody knows.
 
     A fact names whom it is about, so it tells best; where there is none, an episode does.
     """
-    if request.is_shared or degraded:
+    if degraded:
         return None
     near = [(hit.shelf is MemoryKind.FACT, hit.cosine) for hit in hits if hit.cosine is not None]
     if not near:

@@ -1,21 +1,37 @@
-"""Finds messages that are in no episode yet, for callers who must see their own writes (`min_seq`).
+"""Finds messages that are in no episode yet, so that what was just said can be answered.
 
-It has no search units: it is short, and read whole. Words decide what is shown, then
-recency; the message that the caller names always is.
+They have no search units: they are few, and read whole. Of the conversation that is asked in
+they come with `min_seq` or `fresh`. In the scope of a user those of his other open
+conversations (in that of a tenant: of the newest) come, too: with `max_tokens` the ones that
+share words with the question, with `fresh` also the last lines of each. Words decide what is
+shown, then recency.
+
+Not by vector: these messages have none until they are in an episode, and to embed them while
+somebody waits costs 10 ms each.
 """
 
-from itertools import chain
+import math
+import re
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from indexing import text
+from indexing.detection import detect_language
+from indexing.languages import SIMPLE
+from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem
-from memoryproject.text.parts import join
+from memoryproject.text.parts import Part, join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.markdown import Block
+from retrieval.models import Retrieval
 from retrieval.packing import Budget, fit
 from retrieval.request import RecallRequest
+from retrieval.scope import Scope
 from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
@@ -23,48 +39,77 @@ READ_AT_MOST = 500
 SHOWN_AT_MOST = 20
 BUDGET_SHARE = 0.5
 """Of a budget of tokens; what they leave goes to memories."""
+UNASKED_SHARE = 0.3
+"""Likewise, where nobody asked for them by `min_seq` or `fresh`."""
 SHORTEST_WORD = 3
+LAST_LINES = 6
+"""Of each other open conversation, with `fresh`."""
+LEAST_SHARE = 0.5
+"""Of what the best match weighs: another message that weighs less does not fit the question."""
+QUERY_READ, MESSAGE_READ = 2_000, 4_000
+"""Characters of the question, and of a message, that are compared."""
+STOPPED_BY = "english"
+"""Whose stop words do not count in a question that is too short to tell its language."""
+KANA = re.compile("[\u3040-\u309f]+")
+"""Pieces of Japanese that are endings and particles, which every sentence has."""
+LEXEMES = """SELECT tsvector_to_array(public.memory_ts(%s, said))
+FROM unnest(%s::text[]) WITH ORDINALITY AS one (said, place) ORDER BY place"""
 
 
-def find_recent(conversation: Conversation, request: RecallRequest, min_seq: int) -> Block | None:
-    """Return the messages of the window to show, as a part of an answer: the newest that fit.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A message that may be shown; those with the greatest `worth` are."""
 
-    None if none does, or if all up to `min_seq` is indexed.
+    message: Message
+    worth: tuple[float, ...]
+
+
+def find_recent(
+    scope: Scope, request: RecallRequest, conversation: Conversation | None
+) -> Block | None:
+    """Return the messages of open windows to show, as a part of an answer: the newest that fit.
+
+    `conversation` is the one that is asked in. None if no message is to be shown, or if all up
+    to `min_seq` is indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
     """
-    progress = episodic_queries.measure_progress(conversation)
-    if min_seq > progress.last_seq:
-        raise Problem(
-            "The request has errors.",
-            fields={"min_seq": [f"The conversation has {progress.last_seq} messages so far."]},
-        )
-    if min_seq <= progress.indexed_through_seq:
+    own = _find_own(conversation, request, is_alone=not scope.is_shared) if conversation else []
+    others = _find_others(scope, request, conversation) if scope.is_shared else []
+    ranked = sorted([*own, *others], key=lambda one: one.worth, reverse=True)
+    chosen = [one.message for one in ranked[:SHOWN_AT_MOST]]
+    if not chosen:
         return None
+    if scope.has_corrections:
+        set_corrections(scope.tenant, chosen)
+    return _render(chosen, request, with_places=bool(others))
+
+
+def _find_own(
+    conversation: Conversation, request: RecallRequest, *, is_alone: bool
+) -> list[Choice]:
+    """Return the window of the conversation that is asked in, where that is asked for.
+
+    `is_alone`: no other conversations are looked through. With others, `fresh` is about them.
+    """
+    if request.min_seq is not None:
+        progress = episodic_queries.measure_progress(conversation)
+        if request.min_seq > progress.last_seq:
+            raise Problem(
+                "The request has errors.",
+                fields={"min_seq": [f"The conversation has {progress.last_seq} messages so far."]},
+            )
+        if request.min_seq <= progress.indexed_through_seq:
+            return []
+    elif not (request.fresh and is_alone):
+        return []
     newest = episodic_queries.window_messages(conversation).reverse()[:READ_AT_MOST]
     query_words = _words(request.query)
-
-    def worth(message: Message) -> tuple[bool, int, int]:
-        return message.seq == min_seq, len(query_words & _words(message.content)), message.seq
-
-    chosen = sorted(newest, key=worth, reverse=True)[:SHOWN_AT_MOST]
-    if conversation.has_corrections:
-        set_corrections(conversation.tenant, chosen)
-    room = None
-    if request.max_tokens is not None:
-        room = int(request.max_tokens * BUDGET_SHARE) - count_tokens(HEADING)
-    links, whole = request.links, request.whole
-    lines = [
-        (row, markdown.render_message(row, links, with_day=True, whole=whole))
-        for row in sorted(chosen, key=lambda row: -row.seq)
+    return [
+        Choice(row, (row.seq == request.min_seq, len(query_words & _words(row.content)), row.seq))
+        for row in newest
     ]
-    shown = fit(lines, Budget(room), size=lambda line: count_tokens(join(line[1])))
-    if not shown:
-        return None
-    messages, texts = zip(*reversed(shown), strict=True)
-    cut = markdown.list_cut(messages, whole=whole)
-    return Block([HEADING, *chain.from_iterable(texts)], messages, cut)
 
 
 def _words(content: str) -> set[str]:
@@ -74,3 +119,109 @@ def _words(content: str) -> set[str]:
         for word in text.prepare(content).split()
         if len(word) >= SHORTEST_WORD or not word.isascii()
     }
+
+
+def _find_others(
+    scope: Scope, request: RecallRequest, conversation: Conversation | None
+) -> list[Choice]:
+    """Return what waits in other conversations of a scope, if it fits the question or is new."""
+    homes = None if scope.is_everything else scope.homes
+    newest = episodic_queries.waiting_in(
+        scope.tenant,
+        homes,
+        user_ids=None if scope.is_everything else scope.user_ids,
+        agent_id=scope.agent_id,
+        at_most=READ_AT_MOST,
+    )
+    own_id = conversation.id if conversation else None
+    waiting = [row for row in newest if row.conversation_id != own_id]
+    weights = _weigh(request.query, waiting)
+    least = LEAST_SHARE * max(weights, default=0.0)
+    places: Counter[object] = Counter()
+    choices = []
+    for age, (message, weight) in enumerate(zip(waiting, weights, strict=True)):
+        places[message.conversation_id] += 1
+        fits = weight > 0 and weight >= least
+        is_last = request.fresh and places[message.conversation_id] <= LAST_LINES
+        if fits or is_last:
+            choices.append(Choice(message, (False, weight if fits else 0.0, -age)))
+    return choices
+
+
+def is_asked_for(request: RecallRequest) -> bool:
+    """Return whether an answer has such messages: some calls name them, a budget has room."""
+    if request.min_seq is not None or request.fresh:
+        return True
+    has_room = request.max_tokens is not None and request.kind is not Retrieval.Kind.CONTEXT
+    is_narrow = request.category is not None or not request.is_present
+    return request.is_shared and has_room and not is_narrow
+
+
+def _weigh(query: str, messages: Sequence[Message]) -> list[float]:
+    """Return of each message how much its words say of the question's, 0.0 for none in common.
+
+    A word weighs the more, the fewer of the messages have it.
+    """
+    if not messages:
+        return []
+    language = detect_language([query[:QUERY_READ]])
+    texts = [query[:QUERY_READ], *(row.content for row in messages)]
+    asked, *said = read_lexemes(texts, STOPPED_BY if language == SIMPLE else language)
+    counts = Counter(word for words in said for word in words & asked)
+    weights = {
+        word: math.log(1 + (len(said) - count + 0.5) / (count + 0.5))
+        for word, count in counts.items()
+    }
+    return [sum(weights[word] for word in words & asked) for words in said]
+
+
+def read_lexemes(texts: Sequence[str], language: str) -> list[set[str]]:
+    """Return the words of each text as the search compares them, without stop words."""
+    prepared = [text.prepare(one[:MESSAGE_READ].replace("\x00", "")) for one in texts]
+    rows = execute(LEXEMES, [language, prepared])
+    return [{word for word in words or () if not KANA.fullmatch(word)} for (words,) in rows]
+
+
+def _render(
+    chosen: Sequence[Message], request: RecallRequest, *, with_places: bool
+) -> Block | None:
+    """Return as many messages as the budget holds, the newest first to get in, oldest first.
+
+    `with_places`: they stand under the conversation that each is from.
+    """
+    links, whole = request.links, request.whole
+    room = None
+    if request.max_tokens is not None:
+        is_named = request.min_seq is not None or request.fresh
+        share = BUDGET_SHARE if is_named else UNASKED_SHARE
+        room = int(request.max_tokens * share) - count_tokens(HEADING)
+    homes = {row.conversation_id: str(row.conversation.external_id) for row in chosen}
+    with_places = with_places and len(homes) > 1
+
+    def cost(line: tuple[Message, list[Part]]) -> int:
+        place = _name_place(homes[line[0].conversation_id]) if with_places else ""
+        return count_tokens(place + join(line[1]))
+
+    lines = [
+        (row, markdown.render_message(row, links, with_day=True, whole=whole))
+        for row in sorted(chosen, key=lambda row: row.id, reverse=True)
+    ]
+    shown = fit(lines, Budget(room), size=cost)[::-1]
+    if not shown:
+        return None
+    by_home: dict[uuid.UUID, list[tuple[Message, list[Part]]]] = defaultdict(list)
+    for line in shown:
+        by_home[line[0].conversation_id].append(line)
+    parts: list[Part] = [HEADING]
+    messages: list[Message] = []
+    for home, its_lines in by_home.items():
+        if with_places:
+            parts.append(_name_place(homes[home]))
+        for message, rendered in its_lines:
+            parts += rendered
+            messages.append(message)
+    return Block(parts, messages, markdown.list_cut(messages, whole=whole))
+
+
+def _name_place(external_id: str) -> str:
+    return f"### Conversation {external_id[:8]}\n"

@@ -3,8 +3,8 @@
 Each option is a field here from the form of the call to the parameters of the statement. To
 add one: its field in the form (`api/retrieve.py`, with what it means as `help_text`) and here,
 under the same name; then use `request.<name>` where it works. What narrows the search is a
-parameter of the statement (`parameters`) and of `search/in_scope.py`, which searches other
-scopes; what chooses among hits stands in `selection.choose`, for plain and packed answers; how
+parameter of the statement (`parameters`); where to look is for `scope.py`; what chooses among hits
+stands in `selection.choose`, for plain and packed answers; how
 an answer reads is for `markdown.py` and `packing.py`.
 """
 
@@ -18,6 +18,7 @@ from memoryproject.text.cleaning import DEFANGED
 from retrieval.models import Retrieval
 
 SEMANTIC_LIMIT = 20
+PREFERENCE = "preference"
 SCOPES = CONVERSATION, USER, TENANT = "conversation", "user", "tenant"
 """Where to look: in the conversation, in all of its user's, or in all of the tenant's."""
 
@@ -30,12 +31,15 @@ class RecallRequest:
     """
 
     query: str
-    conversation_id: uuid.UUID
+    conversation_id: uuid.UUID | None
+    """None: it is asked in no conversation; the scope is a user's or the tenant."""
     kind: Retrieval.Kind
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
     category: str | None = None
+    preferences_only: bool = False
+    """Facts are preferences, and guidelines and dangers, which come unasked."""
     max_tokens: int | None = None
     as_of: datetime | None = None
     """Answer with what was true then; None: with what is believed now."""
@@ -43,11 +47,17 @@ class RecallRequest:
     """Answer with what the server believed then."""
     explain: bool = False
     min_seq: int | None = None
+    fresh: bool = False
+    """Whether the last messages that are in no episode yet come, whatever the question."""
     fusion: Mapping[str, Any] | None = None
     """Numbers to use instead of the tenant's, by their names in `Fusion`."""
     scope: str = CONVERSATION
     user_id: str | None = None
     """Whose conversations, with the scope `user`; None: whose the conversation is."""
+    agent_id: str | None = None
+    """Of several conversations those alone that this agent leads."""
+    exclude_current: bool = False
+    """Whether the conversation that is asked in is left out of several."""
     fence: bool = False
     """Whether the text stands between marks that say it is data."""
     links: str = DEFANGED
@@ -69,13 +79,18 @@ class RecallRequest:
         return self.scope != CONVERSATION
 
     @property
+    def searched_category(self) -> str | None:
+        """Return the category of the facts that are searched; None: any."""
+        return PREFERENCE if self.preferences_only else self.category
+
+    @property
     def is_present(self) -> bool:
         """Whether no other moment is asked about."""
         return self.as_of is None and self.known_at is None
 
     def parameters(self) -> dict[str, Any]:
         """Return what the statement that searches a conversation takes of it, by its slots."""
-        return {"category": self.category, "as_of": self.as_of, "explain": self.explain}
+        return {"category": self.searched_category, "as_of": self.as_of, "explain": self.explain}
 
     def to_json(self) -> dict[str, Any]:
         """Return every option as it is applied, for a receipt, which has the query by itself."""
@@ -87,19 +102,23 @@ class RecallRequest:
         }
 
 
+UNREPEATED = ("query", "kind", "min_seq", "fresh")
+
+
 def read_request(retrieval: Retrieval) -> RecallRequest:
     """Return what a receipt's question asked, to be answered once more as markdown.
 
-    Without `min_seq`: what was new then is processed by now.
+    Without `min_seq` and `fresh`: what was new then is processed by now.
     """
     params: dict[str, Any] = {}
     for option in fields(RecallRequest):
         value = retrieval.parameters.get(option.name)
-        if value is not None and option.name not in ("query", "kind", "min_seq"):
+        if value is not None and option.name not in UNREPEATED:
             types = get_args(option.type) or (option.type,)
             is_moment = datetime in types
             params[option.name] = datetime.fromisoformat(value) if is_moment else value
-    params["conversation_id"] = uuid.UUID(params["conversation_id"])
+    asked_in = params.get("conversation_id")
+    params["conversation_id"] = asked_in and uuid.UUID(asked_in)
     is_raw = retrieval.kind == Retrieval.Kind.RETRIEVE_RAW
     kind = Retrieval.Kind.RETRIEVE if is_raw else Retrieval.Kind(retrieval.kind)
     return RecallRequest(query=retrieval.query, kind=kind, **params)

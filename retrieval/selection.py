@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Message
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.parts import join
@@ -21,11 +21,11 @@ from retrieval.hits import (
 )
 from retrieval.markdown import Block
 from retrieval.models import Retrieval
-from retrieval.recent import find_recent
+from retrieval.recent import find_recent, is_asked_for
 from retrieval.request import RecallRequest
+from retrieval.scope import Scope
 from retrieval.search.in_conversation import put_newer_first
 from semantic.correction_marks import find_corrections, set_corrected, set_corrections
-from semantic.models import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Chosen:
     blocks: tuple[Block, ...] = ()
     """The parts of the text: facts, then episodes or days of them, then `recent`."""
     recent: Block | None = None
-    """Messages in no episode yet, oldest first; with `min_seq` only."""
+    """Messages in no episode yet, oldest first, where such are asked for."""
     beyond: tuple[str, ...] = ()
     """Episodes that are left out, as their messages come to more than an answer may hold."""
 
@@ -66,36 +66,41 @@ def list_rows(
 
 
 def choose(
-    conversation: Conversation,
+    scope: Scope,
     request: RecallRequest,
     hits: Sequence[Hit],
     now: datetime,
     *,
+    conversation: Conversation | None,
     is_left_out: bool = False,
 ) -> Chosen:
-    """Return what an answer serves of hits, best first; nothing of them where it is left out."""
+    """Return what an answer serves of hits, best first; nothing of them where it is left out.
+
+    `conversation` is the one that is asked in, where it is there.
+    """
     recent = None
-    if request.min_seq is not None:
-        recent = find_recent(conversation, request, request.min_seq)
+    is_named = request.min_seq is not None or request.fresh
+    if is_named or (is_asked_for(request) and not is_left_out):
+        recent = find_recent(scope, request, conversation)
     chosen = Chosen([], [])
     if not is_left_out:
         facts = [hit for hit in hits if hit.shelf is MemoryKind.FACT]
-        if conversation.has_corrections and request.known_at is None:
-            facts = _put_corrections_first(conversation.tenant, facts, as_of=request.as_of)
+        if scope.has_corrections and request.known_at is None:
+            facts = _put_corrections_first(scope.tenant, facts, as_of=request.as_of)
         episodes = [hit for hit in hits if hit.shelf is MemoryKind.EPISODE]
         if request.max_tokens is None:
-            chosen = _choose_all(conversation, request, facts, episodes, now)
+            chosen = _choose_all(scope, request, facts, episodes, now)
         else:
             taken = count_tokens(recent.text) + 1 if recent else 0
             room = request.max_tokens - taken
-            chosen = _choose_packed(conversation, request, facts, episodes, room, now)
+            chosen = _choose_packed(scope, request, facts, episodes, room, now)
     if recent is None:
         return chosen
     return replace(chosen, blocks=(*chosen.blocks, recent), recent=recent)
 
 
 def _choose_packed(
-    conversation: Conversation,
+    scope: Scope,
     request: RecallRequest,
     facts: Sequence[Hit],
     episodes: Sequence[Hit],
@@ -105,15 +110,15 @@ def _choose_packed(
     """Return what a budget holds."""
     quoted = [hit for hit in episodes if hit.lines]
     candidates = load_candidates(
-        conversation,
+        scope,
         facts,
         quoted,
-        seqs=[seq for hit in quoted for seq, _ in hit.lines],
+        places=[(hit.memory_id, seq) for hit in quoted for seq, _ in hit.lines],
         with_pinned=_wants_pinned(request),
         with_retired=request.is_present,
     )
     _set_marks(
-        conversation,
+        scope,
         request,
         [*candidates.facts, *candidates.pinned],
         candidates.episodes,
@@ -133,7 +138,7 @@ def _choose_packed(
 
 
 def _choose_all(
-    conversation: Conversation,
+    scope: Scope,
     request: RecallRequest,
     fact_hits: Sequence[Hit],
     episode_hits: Sequence[Hit],
@@ -150,13 +155,11 @@ def _choose_all(
     if request.is_plain and not detailed and not with_pinned:
         facts, episodes = facts_shown(fact_hits), shown
     else:
-        loaded = load_candidates(
-            conversation, fact_hits, detailed, with_pinned=with_pinned, whole=True
-        )
+        loaded = load_candidates(scope, fact_hits, detailed, with_pinned=with_pinned, whole=True)
         facts, beyond = [*loaded.facts, *loaded.pinned], loaded.beyond
         with_messages = {row.found.memory_id: row for row in loaded.episodes}
         episodes = [with_messages.get(row.found.memory_id, row) for row in shown or loaded.episodes]
-    _set_marks(conversation, request, facts, episodes)
+    _set_marks(scope, request, facts, episodes)
     blocks = markdown.render(facts, episodes, request, now=now)
     return Chosen(facts=facts, episodes=episodes, blocks=tuple(blocks), beyond=beyond)
 
@@ -179,7 +182,7 @@ def _put_corrections_first(
 
 
 def _set_marks(
-    conversation: Conversation,
+    scope: Scope,
     request: RecallRequest,
     facts: Sequence[FactHit],
     episodes: Sequence[EpisodeHit],
@@ -189,26 +192,13 @@ def _set_marks(
 
     Not on what was believed at a moment: the correction may have come later.
     """
-    if request.known_at is None and (conversation.has_corrections or request.is_shared):
+    if request.known_at is None and scope.has_corrections:
         rows = [*messages, *list_rows([*facts, *episodes])]
-        set_corrections(conversation.tenant, rows, as_of=request.as_of)
-        set_corrected(conversation, facts)
+        set_corrections(scope.tenant, rows, as_of=request.as_of)
+        set_corrected(scope.tenant, facts, homes=scope.homes)
 
 
 def _wants_pinned(request: RecallRequest) -> bool:
     """Return whether something goes before any answer or into a budget unasked."""
     has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
     return has_place and not request.category and request.is_present
-
-
-def name_homes(place: Conversation, chosen: Chosen) -> None:
-    """Load whose each memory is that is served from any conversation; what is gone has `place`."""
-    homes = {
-        row_id: home
-        for table in (Fact, Episode)
-        for row_id, home in table.objects.of(place.tenant)
-        .filter(id__in=[hit.pk for hit in chosen.hits])
-        .values_list("id", "conversation__external_id")
-    }
-    for hit in chosen.hits:
-        hit.conversation_id = homes.get(hit.pk, place.external_id)

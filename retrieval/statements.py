@@ -22,7 +22,21 @@ NEAREST_OF_ALL = """
         AND invalid_at IS NULL AND (SELECT TRUE FROM near WHERE shelf = '{shelf}')
     ORDER BY distance LIMIT %(near_pool)s
 """
+WITHIN = """(%(everyone)s
+            OR coalesce(user_scope, conversation_id) = ANY((SELECT owners FROM scope)::uuid[]))
+        AND CASE WHEN %(shared)s THEN conversation_id IS DISTINCT FROM %(left_out)s::uuid
+                AND (NOT %(of_agent)s OR conversation_id = ANY(%(homes)s::uuid[]))
+            ELSE conversation_id = %(conversation)s END"""
+COUNTED = """CASE WHEN %(shared)s
+            THEN conversation_id IS NULL AND user_scope = ANY(%(owners)s::uuid[])
+            ELSE conversation_id = %(conversation)s AND user_scope IS NULL END"""
 PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
+
+
+@cache
+def read_hybrid() -> str:
+    """Return the text of the statement that searches a conversation, or a user's."""
+    return read_file("hybrid.sql").replace("{within}", WITHIN).replace("{counted}", COUNTED)
 
 
 @cache

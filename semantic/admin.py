@@ -15,7 +15,7 @@ from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import moment_filter, recent_filter, words_filter
 from semantic.models import Change, Changeset, Fact
 
-NEVER = [Fact.Because.WRONG, Fact.Because.REVERTED, Fact.Because.ERASED, Fact.Because.WAITING]
+NEVER = [because for because in Fact.Because if because != Fact.Because.SUPERSEDED]
 NEVER_TRUE = Q(invalidated_because__in=NEVER)
 
 

@@ -34,13 +34,14 @@ class ReadingView(ReadView):
 
 
 WAITS = Q(invalidated_because=Fact.Because.WAITING)
+HIDDEN = Q(invalidated_because__in=Fact.HIDDEN)
 STATES = {
     "active": Q(invalid_at=None),
-    "invalid": ~WAITS & Q(invalid_at__isnull=False),
-    "all": ~WAITS,
+    "invalid": ~HIDDEN & Q(invalid_at__isnull=False),
+    "all": ~HIDDEN,
     "waiting": WAITS,
 }
-"""What is pending review is listed by that state alone."""
+"""What is pending review is listed by that state alone, what is forgotten among suggestions."""
 
 
 class FactQuery(pages.PageQuery):
@@ -75,6 +76,11 @@ class Facts(ReadingView):
             )
             rows, state = rows.filter(beliefs.IsOneOf("id", believed)), "all"
         render = partial(renderings.render_facts, self.tenant())
+        home = query.pop("conversation__external_id", None)
+        if home is not None:
+            conversation = episodic_queries.find_conversation(self.tenant(), home)
+            rows = queries.facts_seen_from(conversation, rows)
+            render = partial(render, conversation=conversation)
         return self.take_page(rows.filter(STATES[state]), query, render)
 
 
@@ -86,19 +92,18 @@ class OneFact(ReadingView):
     @describe("get_fact", answers=renderings.DetailedFact)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
         fact = find_fact(self.tenant(), fact_id)
-        if fact.invalidated_because == Fact.Because.WAITING and not self.may_curate():
+        if fact.invalidated_because in Fact.HIDDEN and not self.may_curate():
             raise NotFound("There is no such fact.")
         rows = Evidence.objects.of(self.tenant()).filter(fact=fact).select_related("changeset")
         evidence = list(rows.order_by("id"))
-        seqs = {seq for row in evidence for seq in row.message_seqs}
-        messages = episodic_queries.messages_at(fact.conversation, seqs)
+        messages = queries.messages_behind(fact, evidence)
         counting = [row for row in evidence if row.withdrawn_by_id is None]
         return Response(
             renderings.render_fact(
                 fact,
                 counting,
                 renderings.DetailedFact,
-                evidence=[renderings.evidence_values(row, messages) for row in evidence],
+                evidence=[renderings.evidence_values(row, messages[row.id]) for row in evidence],
                 history=[renderings.history_values(row, fact) for row in queries.changes_of(fact)],
                 versions=queries.versions_of(fact),
             )
@@ -116,7 +121,7 @@ class OneEpisode(ReadView):
         episode = get_row(episodes, "episode", id=episode_id)
         messages = episodic_queries.messages_of_episodes(self.tenant(), [episode.id])
         evidence = Evidence.objects.of(self.tenant()).filter(episode=episode).select_related("fact")
-        approved = evidence.exclude(fact__invalidated_because=Fact.Because.WAITING)
+        approved = evidence.exclude(fact__invalidated_because__in=Fact.HIDDEN)
         facts = renderings.SupportedFact(approved.order_by("fact_id", "id"), many=True)
         return Response(
             {

@@ -5,7 +5,7 @@ changeset, and these are never altered. So any past state can be read back exact
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,7 +17,8 @@ from episodic.models import Conversation
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, states
-from semantic.models import Change, Changeset, Fact
+from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.user_facts import list_all_beside, list_ids_beside
 
 STEPS_AT_MOST = 20_000
 """Between two moments that are compared."""
@@ -28,20 +29,32 @@ def facts_believed_at(
     tenant: Tenant,
     known_at: datetime,
     as_of: datetime | None = None,
-    conversation: Conversation | None = None,
+    homes: Sequence[uuid.UUID] | None = None,
 ) -> list[uuid.UUID]:
-    """Return the facts that were active at `known_at`, of one conversation or of all.
+    """Return the facts that were active at `known_at`, of some conversations or of all.
 
+    A conversation has its own, and those of its user's other ones of which it had evidence.
     With `as_of` those that were held at `known_at` to be true at that other moment: retired
     ones that had been true then, too.
     """
     params = {
         "tenant": tenant.id,
-        "conversation": conversation.id if conversation else None,
+        "homes": None if homes is None else list(homes),
+        "beside": None if homes is None else list_all_beside(tenant, homes),
+        "also": [] if homes is None else _facts_with_evidence_in(tenant, homes, known_at),
         "known_at": known_at,
         "as_of": as_of,
     }
     return queries.fetch_ids("believed_at.sql", params)
+
+
+def _facts_with_evidence_in(
+    tenant: Tenant, homes: Sequence[uuid.UUID], known_at: datetime
+) -> list[uuid.UUID]:
+    """Return the facts of other conversations of which some had evidence at a moment."""
+    counted = Q(withdrawn_by=None) | Q(withdrawn_by__started_at__gt=known_at)
+    rows = Evidence.objects.of(tenant).filter(counted, conversation__in=homes)
+    return list(rows.filter(created_at__lte=known_at).values_list("fact_id", flat=True).distinct())
 
 
 class IsOneOf(Func):
@@ -144,9 +157,8 @@ def _read_steps(
         changeset__started_at__gt=since, changeset__started_at__lte=until
     )
     if conversation is not None:
-        steps = steps.filter(
-            Q(changeset__conversation=conversation) | Q(changeset__conversation=None)
-        )
+        homes = list_ids_beside(conversation)
+        steps = steps.filter(Q(changeset__conversation__in=homes) | Q(changeset__conversation=None))
     rows = steps.exclude(states={}).select_related("changeset")
     ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
     found = list(ordered[: STEPS_AT_MOST + 1])

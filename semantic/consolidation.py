@@ -27,6 +27,7 @@ from semantic.models import Changeset, Fact
 from semantic.proposal_writer import Writer
 from semantic.services import start_changeset
 from semantic.snapshots import FindAnswers, Snapshot, read_snapshot
+from semantic.user_facts import lock_home
 
 logger = logging.getLogger("memory.semantic")
 
@@ -117,7 +118,7 @@ def _write(
     snapshot: Snapshot, answer: engines.Consolidation, vectors: Vectors, *, job_id: uuid.UUID
 ) -> None:
     seen = snapshot.conversation
-    conversation = episodic_queries.lock_conversation(seen.tenant, seen.id)
+    conversation = lock_home(seen.tenant, seen.id)
     now = episodic_queries.database_now()
     count = episodic.mark_consolidated(conversation.tenant, snapshot.episodes, now=now)
     pass_point(Point.EPISODES_MARKED)
@@ -125,6 +126,7 @@ def _write(
     active_facts = queries.active_facts(tenant=conversation.tenant, fact_ids=versions)
     locked = active_facts.select_for_update().values_list("id", "version")
     has_moved = versions != dict(locked)
+    has_moved = has_moved or conversation.user_id != seen.user_id
     if conversation.version != seen.version or count != len(snapshot.episodes) or has_moved:
         raise SnapshotMoved(str(conversation.id))
     ledger = start_changeset(

@@ -72,10 +72,11 @@ def print_heir(fact: Fact, links: str = DEFANGED) -> str:
     return clean_line(fact.fact, links).translate(NO_BRACKETS)
 
 
-def marked_seqs(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[int]:
-    """Return the seqs of the messages among some marks."""
+def marked_places(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[tuple[uuid.UUID, int]]:
+    """Return the messages among some marks, each by its conversation and seq."""
     ids = [mark.place_id for mark in marks if mark.place == Place.MESSAGE]
-    return set(Message.objects.of(tenant).filter(id__in=ids).values_list("seq", flat=True))
+    messages = Message.objects.of(tenant).filter(id__in=ids)
+    return set(messages.values_list("conversation_id", "seq"))
 
 
 def facts_behind(fact: Fact) -> list[Fact]:
@@ -151,13 +152,15 @@ def set_corrections(
             row.correction = correction
 
 
-def set_corrected(conversation: Conversation, facts: Sequence[Datable]) -> None:
-    """Set on facts when a person put them in the place of a wrong one.
+def set_corrected(tenant: Tenant, facts: Sequence[Datable], *, homes: Sequence[uuid.UUID]) -> None:
+    """Set on facts of some conversations when a person put them in the place of a wrong one.
 
     Uses index: semantic_fact_declared_wrong.
     """
-    wrong = Fact.objects.within(conversation).filter(
-        invalidated_because=Fact.Because.WRONG, superseded_by__in=[fact.pk for fact in facts]
+    wrong = Fact.objects.of(tenant).filter(
+        conversation__in=homes,
+        invalidated_because=Fact.Because.WRONG,
+        superseded_by__in=[fact.pk for fact in facts],
     )
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
     for fact in facts:

@@ -9,7 +9,7 @@ from episodic.models import Conversation
 from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
 from semantic import curation, queries
-from semantic.correction_marks import marked_seqs
+from semantic.correction_marks import marked_places
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
 from semantic.mark_finding import mark_places
@@ -59,7 +59,8 @@ def correct_fact(
         ledger = curation.open_ledger(act, conversation)
         marks = mark_places(fact, ledger.changeset, new=sentence)
         row = Fact(category=kind, fact=sentence, keywords=list(words), valid_at=fact.valid_at)
-        support = curation.support_of(fact, without=marked_seqs(marks, tenant=act.tenant))
+        row.user_id = fact.user_id
+        support = curation.support_of(fact, without=marked_places(marks, tenant=act.tenant))
         # What is said in the same words was not wrong: they may be learnt again.
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
         new = NewFact(row, support, vector)

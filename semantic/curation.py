@@ -21,6 +21,7 @@ from semantic import queries, services
 from semantic.mark_finding import mark_places
 from semantic.models import Changeset, Evidence, Fact
 from semantic.states import State
+from semantic.user_facts import lock_homes
 
 REASON_AT_MOST = 2_000
 SENTENCE_AT_MOST = 1_000
@@ -84,6 +85,8 @@ def _restore(fact: Fact, ledger: services.Ledger) -> None:
         raise Conflict(f"Fact {fact.id} is pending review: approve or reject it.")
     if fact.invalidated_because == Fact.Because.ERASED:
         raise Conflict(f"Fact {fact.id} was erased.")
+    if fact.invalidated_because == Fact.Because.FORGOTTEN:
+        raise Conflict(f"Fact {fact.id} was to be forgotten: decline the suggestion to erase it.")
     _activate(fact, ledger)
 
 
@@ -159,7 +162,9 @@ def open_ledger(act: Act, conversation: Conversation, **columns: Any) -> service
 def lock_facts(
     act: Act, fact_ids: Sequence[uuid.UUID], versions: Mapping[uuid.UUID, int] = {}
 ) -> list[tuple[Conversation, list[Fact]]]:
-    """Lock facts and, before them, their conversations, in order of id: as every writer does.
+    """Lock facts and, before them, conversations and users: as every writer does.
+
+    The conversations are those of the facts, which are returned, and those with evidence of them.
 
     Raises:
         NotFound: the tenant lacks one of them.
@@ -173,27 +178,30 @@ def lock_facts(
     homes = dict(rows.values_list("id", "conversation_id"))
     if len(homes) != len(unique_ids):
         raise NotFound("There is no such fact.")
+    evidence = Evidence.objects.of(act.tenant).filter(fact__in=unique_ids)
+    others = evidence.exclude(conversation=None).values_list("conversation_id", flat=True)
     locked: dict[uuid.UUID, tuple[Conversation, list[Fact]]] = {
-        conversation_id: (episodic_queries.lock_conversation(act.tenant, conversation_id), [])
-        for conversation_id in sorted(set(homes.values()))
+        conversation.id: (conversation, [])
+        for conversation in lock_homes(act.tenant, {*homes.values(), *others})
     }
     for fact in rows.select_for_update():
         if versions.get(fact.id, fact.version) != fact.version:
             raise Conflict(f"Fact {fact.id} has changed meanwhile: look at it again.")
         fact.conversation, facts = locked[fact.conversation_id]
         facts.append(fact)
-    return list(locked.values())
+    return [(conversation, facts) for conversation, facts in locked.values() if facts]
 
 
-def support_of(fact: Fact, *, without: Collection[int] = ()) -> services.Support:
+def support_of(fact: Fact, *, without: Collection[tuple[uuid.UUID, int]] = ()) -> services.Support:
     """Return the evidence of a fact that counts, `without` some messages.
 
-    An episode of which no message is left is none.
+    Messages are named by conversation and seq. An episode of which none is left is no evidence.
     """
     rows = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     support = []
     for row in rows.select_related("episode").order_by("id"):
-        seqs = [seq for seq in row.message_seqs if seq not in without]
+        home = row.conversation_id or fact.conversation_id
+        seqs = [seq for seq in row.message_seqs if (home, seq) not in without]
         if seqs or not row.message_seqs:
             support.append(Evidence(episode=row.episode, message_seqs=seqs))
     return support

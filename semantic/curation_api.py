@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,7 +15,7 @@ from memoryproject.edge.pages import PageQuery, describe_page
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView, ReadView
-from semantic import corrections, curation, marking, queries, suggestions
+from semantic import corrections, curation, forgetting, marking, queries, suggestions
 from semantic.api import find_fact
 from semantic.correction_marks import list_marks
 from semantic.engines import SuggestionKind
@@ -238,12 +239,18 @@ class AcceptSuggestion(DecisionView):
 
     @describe("accept_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
-        return self.decide(suggestions.accept_suggestion, suggestion_id, "Accepted a suggestion.")
+        if forgetting.find_request(self.tenant(), suggestion_id) and not self.may_erase():
+            raise PermissionDenied("Erasing for good needs a key with the scope admin.")
+        return self.decide(forgetting.accept_suggestion, suggestion_id, "Accepted a suggestion.")
+
+    def may_erase(self) -> bool:
+        """Return whether the caller may delete for good."""
+        return Scope.ADMIN in self.key().scopes
 
 
 class DeclineSuggestion(DecisionView):
-    """Leaves both facts as they are."""
+    """Leaves both facts as they are, or restores what a user asked to forget."""
 
     @describe("decline_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
-        return self.decide(suggestions.decline_suggestion, suggestion_id, "Declined a suggestion.")
+        return self.decide(forgetting.decline_suggestion, suggestion_id, "Declined a suggestion.")

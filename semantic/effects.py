@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q
+from django.db.models import OuterRef, Q, QuerySet
 
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from semantic import states
 from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.user_facts import facts_beside, list_ids_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,22 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The steps that opened, closed or restored a fact, oldest first, and who gave it evidence."""
+    """The steps that opened, closed or restored a fact, oldest first, and who gave it evidence.
+
+    `supporters` gave evidence of its own conversation, `elsewhere` are who gave other evidence.
+    """
 
     fact: Fact
     effects: Sequence[Effect]
     supporters: frozenset[uuid.UUID]
+    elsewhere: frozenset[uuid.UUID] = frozenset()
 
     def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
         """Return the state of the fact when these changesets are out of effect.
 
-        What nothing has closed is as it was opened, if it was opened or has evidence.
+        What nothing has closed is as it was opened, if it was opened or has evidence. Evidence
+        of other conversations does not keep it: it is worded as this one had it, and they word
+        it anew, see `redrawing.py`.
         """
         kept = [effect for effect in self.effects if effect.changeset.id not in undone]
         changed = [effect.after for effect in kept if effect.before is not None]
@@ -59,13 +66,21 @@ class Past:
         return tuple(one for one in made_by if one.id > changeset_id and one.id not in undone)
 
 
+Pasts = dict[uuid.UUID, Past]
+
+
 class Reverts:
     """Which changesets around one are out of effect: `now`, and `after` it is reverted."""
 
     def __init__(self, changeset: Changeset) -> None:
-        rows = Changeset.objects.of(changeset.tenant).filter(
-            conversation=changeset.conversation_id, kind=Changeset.Kind.REVERT
-        )
+        rows = Changeset.objects.of(changeset.tenant).filter(kind=Changeset.Kind.REVERT)
+        self.facts = Fact.objects.of(changeset.tenant)
+        """Those that the changeset may have touched, unless they are another user's by now."""
+        if changeset.conversation is None:
+            rows = rows.filter(conversation=None)
+        else:
+            rows = rows.filter(conversation__in=list_ids_beside(changeset.conversation))
+            self.facts = facts_beside(changeset.conversation)
         newest_first = rows.exclude(reverts=None).order_by("-id")
         self._targets = dict(newest_first.values_list("id", "reverts_id"))
         self._changeset = changeset
@@ -101,18 +116,21 @@ def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list
     return list(dict.fromkeys([*changed, *evidence.values_list("fact_id", flat=True)]))
 
 
-def read_pasts(*, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Past]:
-    """Return what has become of each fact, by id, four queries a batch of them.
+def read_pasts(facts: QuerySet[Fact], *, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> Pasts:
+    """Return what has become of each of some facts, by id, four queries a batch of them.
 
     Uses indexes: semantic_change_by_memory, semantic_change_by_other.
     """
-    pasts: dict[uuid.UUID, Past] = {}
-    evidence = Evidence.objects.of(tenant).filter(fact=OuterRef("id"))
-    supporters = ArraySubquery(evidence.values("changeset_id"))
+    pasts: Pasts = {}
+    evidence = Evidence.objects.of(tenant).filter(fact=OuterRef("id")).values("changeset_id")
+    supporters = ArraySubquery(evidence.filter(conversation=None))
+    elsewhere = ArraySubquery(evidence.exclude(conversation=None))
     for ids in in_batches(fact_ids):
         effects = _read_effects(tenant, ids)
-        for fact in Fact.objects.of(tenant).filter(id__in=ids).annotate(supporters=supporters):
-            pasts[fact.id] = Past(fact, effects[fact.id], frozenset(fact.supporters))
+        rows = facts.filter(id__in=ids)
+        for fact in rows.annotate(supporters=supporters, elsewhere=elsewhere):
+            others = frozenset(fact.elsewhere)
+            pasts[fact.id] = Past(fact, effects[fact.id], frozenset(fact.supporters), others)
     return pasts
 
 

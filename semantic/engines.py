@@ -91,10 +91,12 @@ class Proposal:
 
 
 class SuggestionKind(StrEnum):
-    """What two facts look like."""
+    """What two facts look like, or what somebody wants of one."""
 
     CONTRADICTION = "contradiction"
     DUPLICATE = "duplicate"
+    ERASE = "erase"
+    """A user asked to forget the old fact; there is no new one."""
 
 
 @dataclass(frozen=True, slots=True)

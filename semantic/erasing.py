@@ -1,9 +1,10 @@
-"""Erases facts and evidence, inside the transaction of one erasure, under the conversation's lock.
+"""Erases facts and evidence, inside the transaction of one erasure, under `user_facts.lock_home`.
 
 What is drawn from an episode with an erased message goes: each fact that was worded from
 it, each that only it supports, and what was later put in the place of one of these, since
 a new wording may keep an old one's words. The other episodes behind them are drawn anew.
-A fact worded elsewhere stays, and loses the evidence.
+A fact worded elsewhere stays, and loses the evidence. So it is with a fact to which another
+conversation of the user has added evidence: it goes with its own one, and is drawn anew there.
 """
 
 import uuid
@@ -11,15 +12,25 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from memoryproject.database.batches import delete_rows, in_batches, lock_rows
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.models import Tenant
-from semantic.models import Change, Changeset, Evidence, Fact, Suggestion, Triage
+from semantic.copies import place_copies
+from semantic.models import (
+    Change,
+    Changeset,
+    CorrectionMark,
+    Evidence,
+    Fact,
+    Suggestion,
+    Triage,
+)
 from semantic.services import Ledger, put_state, start_changeset
 from semantic.states import State, read_state
+from semantic.user_facts import facts_beside, list_ids_beside
 
 ERASED = "erased"
 """Note of the steps of an erasure."""
@@ -43,12 +54,41 @@ def facts_of(conversation: Conversation) -> list[uuid.UUID]:
     return list(rows.order_by("id").values_list("id", flat=True))
 
 
+def messages_forgotten_with(*, tenant: Tenant, fact_id: uuid.UUID) -> list[uuid.UUID]:
+    """Return the messages in quarantine because somebody asked to forget a fact.
+
+    In the order in which conversations are locked.
+    """
+    requests = Suggestion.objects.of(tenant).filter(old_fact=fact_id)
+    quarantines = requests.filter(withholding__lifted_at=None)
+    ids = quarantines.exclude(withholding=None).values_list("withholding__message_ids", flat=True)
+    messages = Message.objects.of(tenant).filter(id__in=[one for some in ids for one in some or ()])
+    return list(messages.order_by("conversation_id", "id").values_list("id", flat=True))
+
+
+def lock_all(conversation: Conversation, *, episode_ids: Sequence[uuid.UUID]) -> Tainted:
+    """Return what goes with a whole conversation: its facts, and what replaced them elsewhere.
+
+    `episode_ids` are all of its own. Without a user nothing is elsewhere, and nothing is locked.
+    """
+    own = facts_of(conversation)
+    if not conversation.user_id:
+        return Tainted(own, [], [])
+    tainted = lock_replacing(tenant=conversation.tenant, fact_ids=own)
+    evidence = Evidence.objects.of(conversation.tenant).filter(episode__in=list(episode_ids))
+    bereft = set(evidence.values_list("fact_id", flat=True)) - set(tainted.fact_ids)
+    redrawn = set(tainted.redrawn) - set(episode_ids)
+    return Tainted(tainted.fact_ids, sorted(redrawn), sorted(bereft))
+
+
 def lock_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:
     """Return what goes with the episodes that were made with an erased message, locked."""
     evidence = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
-    elsewhere = Evidence.objects.of(tenant).filter(fact=OuterRef("fact"), withdrawn_by=None)
-    is_alone = ~Exists(elsewhere.exclude(episode__in=list(episode_ids)))
-    going = evidence.filter(Q(changeset=F("fact__changeset")) | is_alone)
+    others = Evidence.objects.of(tenant).filter(
+        fact=OuterRef("fact"), withdrawn_by=None, conversation=None
+    )
+    is_alone = ~Exists(others.exclude(episode__in=list(episode_ids)))
+    going = evidence.filter(Q(changeset=F("fact__changeset")) | is_alone, conversation=None)
     tainted = lock_replacing(tenant=tenant, fact_ids=going.values_list("fact_id", flat=True))
     redrawn = set(tainted.redrawn) - set(episode_ids)
     bereft = set(evidence.values_list("fact_id", flat=True)) - set(tainted.fact_ids)
@@ -90,6 +130,22 @@ def note_erased(
     return reopened
 
 
+def note_erased_elsewhere(
+    conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str
+) -> list[uuid.UUID]:
+    """Do the same as a whole conversation goes, for facts of other ones alone.
+
+    `fact_ids` are all that go. Where no other conversation loses or regains a fact, nothing is
+    written.
+    """
+    facts, own = Fact.objects.of(conversation.tenant), Q(conversation=conversation)
+    others = facts.filter(id__in=list(fact_ids)).exclude(own).order_by("id")
+    ended = _find_ended(conversation, fact_ids).exclude(own)
+    if not (others.exists() or ended.exists()):
+        return []
+    return note_erased(conversation, fact_ids=list(fact_ids), actor=actor)
+
+
 def _reopen(
     conversation: Conversation, fact_ids: Sequence[uuid.UUID], ledger: Ledger
 ) -> list[uuid.UUID]:
@@ -97,13 +153,12 @@ def _reopen(
 
     Not what a person called wrong, and no sentence that is active as another fact.
     """
-    facts, going = Fact.objects.within(conversation), set(fact_ids)
-    ended = facts.filter(
-        superseded_by__in=going, invalidated_because=Fact.Because.SUPERSEDED
-    ).exclude(id__in=going)
+    facts, going = Fact.objects.of(conversation.tenant), set(fact_ids)
     reopened = []
-    for fact in ended.select_for_update().order_by("id"):
-        same = facts.filter(content_hash=fact.content_hash, invalid_at=None).first()
+    for fact in _find_ended(conversation, fact_ids).select_for_update().order_by("id"):
+        same = facts.filter(
+            conversation=fact.conversation_id, content_hash=fact.content_hash, invalid_at=None
+        ).first()
         if same is not None and same.id not in going:
             continue
         if same is not None:  # it goes in this transaction, and lets go of the sentence first
@@ -113,6 +168,30 @@ def _reopen(
         put_state(fact, State(), ledger=ledger, note=ERASED)
         reopened.append(fact.id)
     return reopened
+
+
+def _find_ended(conversation: Conversation, fact_ids: Sequence[uuid.UUID]) -> QuerySet[Fact]:
+    """Return the facts, of those that stay, which only these facts had retired."""
+    ended = facts_beside(conversation).filter(
+        superseded_by__in=list(fact_ids), invalidated_because=Fact.Because.SUPERSEDED
+    )
+    return ended.exclude(id__in=list(fact_ids))
+
+
+def erase_acts(conversation: Conversation) -> None:
+    """Delete what acts of a conversation that is to go have left of facts of other ones.
+
+    That is evidence, decisions and marks: their rows name changesets that are about to go.
+    """
+    tenant = conversation.tenant
+    acts = Changeset.objects.of(tenant).filter(conversation=conversation).values("id")
+    by_them = Q(changeset__in=acts)
+    evidence = Evidence.objects.of(tenant).filter(by_them | Q(withdrawn_by__in=acts))
+    fact_ids = set(evidence.values_list("fact_id", flat=True))
+    evidence.delete()
+    place_copies(tenant, fact_ids)
+    Suggestion.objects.of(tenant).filter(by_them | Q(decided_by__in=acts)).delete()
+    CorrectionMark.objects.of(tenant).filter(by_them).delete()
 
 
 def erase_facts(
@@ -141,15 +220,19 @@ def forget_reasons(
 ) -> None:
     """Take the reasons out of what people did to facts: they may quote what is erased.
 
-    Of all changesets of the conversation, or of those that touched one of the facts. Who
+    Of all changesets of the conversation, or of those in any conversation of its user that
+    touched one of the facts. Who
     did it and when stays. The tables are append-only: a function of the database does it,
     while an erasure of this tenant is on record and runs. Curators' comments go, too.
     """
     tenant = conversation.tenant
     triage = Triage.objects.of(tenant).filter(conversation=conversation)
     (triage if fact_ids is None else triage.filter(fact__in=list(fact_ids))).update(comment="")
-    changesets = Changeset.objects.of(tenant).filter(conversation=conversation).exclude(reason="")
-    if fact_ids is not None:
+    changesets = Changeset.objects.of(tenant).exclude(reason="")
+    if fact_ids is None:
+        changesets = changesets.filter(conversation=conversation)
+    else:
+        changesets = changesets.filter(conversation__in=list_ids_beside(conversation))
         of_them = Q(memory_id__in=list(fact_ids)) | Q(other_memory_id__in=list(fact_ids))
         touching = Change.objects.of(tenant).filter(of_them)
         changesets = changesets.filter(id__in=touching.values("changeset_id"))

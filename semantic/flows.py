@@ -7,13 +7,14 @@ from episodic import queries, segmentation
 from episodic import services as episodic
 from episodic.choice import make_segmenter
 from episodic.models import Conversation
+from episodic.moving import departures
 from episodic.segmentation import TakeReviews
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.flows import Flow, chores, register_flow
 from jobs.models import Kind
-from semantic import automatic, consolidation, rollback
+from semantic import automatic, consolidation, parting, rollback
 from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
 
@@ -36,6 +37,7 @@ def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
     )
     register_flow(Kind.FLUSH, make_facts(run=run_flush, waits_for=(Kind.SEGMENT, Kind.CONSOLIDATE)))
     register_flow(Kind.ROLLBACK, Flow(run=rollback.run_rollback, asks_model=False))
+    departures.append(parting.leave_user)
     chores.append(queue_leftovers)
     chores.append(automatic.decide_alone)
 

@@ -6,6 +6,7 @@ facts are drawn from it.
 
 import re
 import uuid
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -44,6 +45,10 @@ def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[Corr
     if not conversation.has_corrections:
         conversation.has_corrections = True
         conversation.save(update_fields=["has_corrections"])
+    others = Evidence.objects.of(fact.tenant).filter(fact=fact).exclude(conversation=None)
+    Conversation.objects.of(fact.tenant).filter(
+        id__in=others.values("conversation"), has_corrections=False
+    ).update(has_corrections=True)
     marks: dict[PlaceKey, CorrectionMark] = {}
     for place, found_by, is_certain in _find_places(fact, claim):
         mark = _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
@@ -127,21 +132,42 @@ def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
     return newest[:CORRECTIONS_AT_MOST]
 
 
+def find_messages_saying(fact: Fact) -> list[uuid.UUID]:
+    """Return the messages that are evidence of a fact, or say it in its words, each once."""
+    places = (place for place, _, _ in _find_said(fact, Claim(fact.fact, "")))
+    ids = (place_id for kind, place_id in places if kind == Place.MESSAGE)
+    return list(dict.fromkeys(ids))
+
+
 def _find_places(
     fact: Fact, claim: Claim
 ) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
     """Yield places, how each was found and whether it is sure; the first of a place counts."""
-    evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
-    seqs = {seq for several in evidence.values_list("message_seqs", flat=True) for seq in several}
-    for message in _messages_of(fact).filter(seq__in=seqs).order_by("seq"):
+    yield from _find_said(fact, claim)
+    for place in islice(_near(fact, claim), NEAR_AT_MOST):
+        yield place, FoundBy.MEANING, False
+
+
+def _find_said(fact: Fact, claim: Claim) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield the places of the evidence, and those with the same words."""
+    for message in _list_sources(fact):
         if not claim.is_taken_back_in(message.content):
             is_certain = claim.is_said_in(message.content, is_source=True)
             yield (Place.MESSAGE, message.id), FoundBy.EVIDENCE, is_certain
     for place, text in _texts_with(fact, claim.pattern):
         if claim.is_said_in(text):
             yield place, FoundBy.WORDS, True
-    for place in islice(_near(fact, claim), NEAR_AT_MOST):
-        yield place, FoundBy.MEANING, False
+
+
+def _list_sources(fact: Fact) -> Iterator[Message]:
+    """Yield the messages that are evidence of a fact, those of its own conversation first."""
+    evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
+    seqs: defaultdict[uuid.UUID, set[int]] = defaultdict(set)
+    for home, several in evidence.values_list("conversation_id", "message_seqs").order_by("id"):
+        seqs[home or fact.conversation_id].update(several)
+    rows = Message.objects.of(fact.tenant).filter(withheld_by=None)
+    for home in sorted(seqs, key=lambda home: home != fact.conversation_id):
+        yield from rows.filter(conversation=home, seq__in=seqs[home]).order_by("seq")
 
 
 def _messages_of(fact: Fact) -> QuerySet[Message]:

@@ -1,6 +1,7 @@
 """Applies what an engine proposed, step by step, inside the transaction of its run."""
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from memoryproject.ai.embeddings import Vectors
@@ -9,11 +10,13 @@ from semantic import engines, queries, services
 from semantic.engines import Action, Consolidation, Proposal, SuggestionKind
 from semantic.guards import TOOL_SOURCE, find_objection, must_wait
 from semantic.models import Change, Fact, Suggestion
+from semantic.said_times import SaidTimes
 from semantic.similar_facts import SimilarFacts
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
 from semantic.suggestions import CAP, create_suggestions
+from semantic.user_facts import facts_beside
 
 ECHO = "echo"
 """Note of what was left undone because it only repeats what an answer served."""
@@ -25,6 +28,10 @@ SAID_BY_USER = "said_by_user"
 """Note of what need not wait any more."""
 NO_PAIR = "no_pair"
 """Note of what an engine suggested of facts that are not there, or not two."""
+ELSEWHERE = "elsewhere"
+"""Reason to suggest an ending of what other conversations of the user say, and its note."""
+SAID_SINCE = "said_since"
+"""Note of an ending left undone because another conversation has said the fact later."""
 NEAR_WORDS = "near_words"
 """Reason to suggest that a fact which was opened says what another one does."""
 
@@ -59,9 +66,11 @@ class Writer:
         self._suggested: list[Suggestion] = []
         sentences = [proposal.fact for proposal in answer.proposals]
         home = ledger.conversation
-        waiting = queries.facts_waiting(home.tenant).filter(conversation=home)
-        self._active = queries.facts_by_hash(queries.active_in(home), sentences)
-        self._waiting = queries.facts_by_hash(waiting, sentences)
+        beside = facts_beside(home)
+        waiting = beside.filter(invalidated_because=Fact.Because.WAITING)
+        self._active = queries.facts_by_hash(beside.filter(invalid_at=None), sentences, home=home)
+        self._waiting = queries.facts_by_hash(waiting, sentences, home=home)
+        self._times = SaidTimes(home)
 
     def apply_all(self) -> None:
         """Write every proposal; nothing is left out without a trace in the changeset."""
@@ -74,6 +83,7 @@ class Writer:
             pass_point(Point.FACT_APPLIED)
             if fact is not None:
                 self._named[f"P{position}"] = fact
+                self._times.note(fact, self._find_moment(proposal))
         for suggestion in self._answer.suggestions:
             self._suggest_named(suggestion)
         self._ledger.write()
@@ -92,8 +102,26 @@ class Writer:
         ended = suggestion.valid_until
         if new is None and ended is None:
             ended = max(episode.end_at for episode in self._snapshot.episodes)
-        columns = {"old_fact": old, "new_fact": new, "valid_until": ended}
-        self._suggest(suggestion.kind, suggestion.reason, **columns)
+        self._suggest_in_order(suggestion.kind, suggestion.reason, old, new, valid_until=ended)
+
+    def _suggest_in_order(
+        self,
+        kind: str,
+        reason: str,
+        old: Fact,
+        new: Fact | None,
+        *,
+        valid_until: datetime | None = None,
+    ) -> None:
+        """Suggest that a fact is over, or the new one where the old one was said after it."""
+        if self._times.is_elsewhere(old) or (new and self._times.is_elsewhere(new)):
+            if new is not None and self._times.last(old) > self._times.last(new):
+                old, new, valid_until = new, old, None
+            elif new is None and valid_until and self._times.last(old) > valid_until:
+                self._skip(SAID_SINCE, old.id)
+                return
+        columns = {"old_fact": old, "new_fact": new, "valid_until": valid_until}
+        self._suggest(kind, reason, **columns)
 
     def _suggest(self, kind: str, reason: str, **columns: Any) -> None:
         """Leave facts to curators; `valid_until` is for an old one with nothing new."""
@@ -122,6 +150,8 @@ class Writer:
             support = self._support_of(proposal, sentence=target.fact)
             services.reinforce_fact(target, support, self._ledger)
             return target
+        if not self._times.may_end(target, at=self._find_moment(proposal)):
+            return self._suggest_ending(proposal, target, new, position)
         if proposal.action is Action.UPDATE:
             return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
@@ -131,6 +161,26 @@ class Writer:
         self._close(target)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.row.valid_at)
         return None
+
+    def _find_moment(self, proposal: Proposal) -> datetime:
+        """Return when what a proposal rests on was said."""
+        ends = (episode.end_at for episode in self._snapshot.episodes)
+        return self._sources.find_moment(proposal) or max(ends)
+
+    def _suggest_ending(
+        self, proposal: Proposal, target: Fact, new: services.NewFact, position: int
+    ) -> Fact | None:
+        """Leave it to a curator whether a fact of other conversations is over; open what is new."""
+        if proposal.action is Action.INVALIDATE:
+            valid_until = self._find_moment(proposal)
+            kind = SuggestionKind.CONTRADICTION
+            self._suggest_in_order(kind, ELSEWHERE, target, None, valid_until=valid_until)
+            return None
+        opened = self._open_or_merge(proposal, new, position, note=ELSEWHERE)
+        if opened is not None and opened.id != target.id:
+            self._times.note(opened, self._find_moment(proposal))
+            self._suggest_in_order(SuggestionKind.CONTRADICTION, ELSEWHERE, target, opened)
+        return opened
 
     def _close(self, target: Fact) -> None:
         """Take a fact for retired from now on."""
@@ -217,8 +267,7 @@ class Writer:
                 return None
             (opened,) = services.open_facts([new], ledger=self._ledger, note=note)
             if reworded:
-                columns = {"old_fact": reworded, "new_fact": opened}
-                self._suggest(SuggestionKind.DUPLICATE, NEAR_WORDS, **columns)
+                self._suggest_in_order(SuggestionKind.DUPLICATE, NEAR_WORDS, reworded, opened)
             return self._take_up(opened, position)
         if self._skip_echo(proposal, same, gains=same.fact):
             return None
@@ -242,6 +291,7 @@ class Writer:
             valid_at=proposal.valid_at or max(item.episode.end_at for item in support),
             valid_until=proposal.valid_until,
         )
+        row.user_id = self._snapshot.find_user(seq for item in support for seq in item.message_seqs)
         return services.NewFact(row, support, vector)
 
     def _support_of(self, proposal: Proposal, *, sentence: str = "") -> services.Support:

@@ -4,12 +4,13 @@ import hashlib
 import unicodedata
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from episodic.models import Conversation
+from episodic import queries as episodic_queries
+from episodic.models import Conversation, Message
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Change, Evidence, Fact
@@ -39,10 +40,16 @@ def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
     return active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
-def facts_by_hash(rows: QuerySet[Fact], sentences: Iterable[str]) -> dict[str, Fact]:
-    """Return the oldest of some facts that says just one of these sentences, by its hash."""
-    same = rows.filter(content_hash__in=set(map(content_hash, sentences)))
-    return {fact.content_hash: fact for fact in same.order_by("-id")}
+def facts_by_hash(
+    rows: QuerySet[Fact], sentences: Iterable[str], *, home: Conversation
+) -> dict[str, Fact]:
+    """Return of some facts the one that says just one of these sentences, by its hash.
+
+    Of several the oldest, those of the home before all others.
+    """
+    same = rows.filter(content_hash__in=set(map(content_hash, sentences))).order_by("-id")
+    best_last = sorted(same, key=lambda fact: fact.conversation_id == home.id)
+    return {fact.content_hash: fact for fact in best_last}
 
 
 def facts_waiting(tenant: Tenant) -> QuerySet[Fact]:
@@ -55,15 +62,58 @@ def active_in(conversation: Conversation) -> QuerySet[Fact]:
     return Fact.objects.within(conversation).filter(invalid_at=None)
 
 
+def facts_seen_from(conversation: Conversation | None, rows: QuerySet[Fact]) -> QuerySet[Fact]:
+    """Return those of the facts that a conversation has, or has evidence of; None: no fact.
+
+    Uses index: semantic_evidence_elsewhere.
+    """
+    if conversation is None:
+        return rows.none()
+    own = Q(conversation=conversation)
+    if not conversation.user_id:
+        return rows.filter(own)
+    supported = Evidence.objects.within(conversation).filter(withdrawn_by=None)
+    # A list: behind OR each fact of the tenant would be looked up in a subquery.
+    ids = list(supported.values_list("fact_id", flat=True).distinct())
+    return rows.filter(own | Q(id__in=ids) if ids else own)
+
+
 def evidence_of(
-    *, tenant: Tenant, fact_ids: Iterable[uuid.UUID]
+    *,
+    tenant: Tenant,
+    fact_ids: Iterable[uuid.UUID],
+    conversation: Conversation | None = None,
 ) -> dict[uuid.UUID, list[Evidence]]:
-    """Return each fact's evidence that counts, oldest first, in one query."""
+    """Return each fact's evidence that counts, oldest first, in one query.
+
+    With a conversation that of its own episodes alone.
+    """
     evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
     rows = Evidence.objects.of(tenant).filter(fact__in=list(fact_ids), withdrawn_by=None)
+    if conversation is not None:
+        here = Q(conversation=conversation)
+        rows = rows.filter(here | Q(conversation=None, fact__conversation=conversation))
     for row in rows.order_by("fact_id", "id"):
         evidence[row.fact_id].append(row)
     return evidence
+
+
+def messages_behind(fact: Fact, evidence: Sequence[Evidence]) -> dict[uuid.UUID, list[Message]]:
+    """Return the messages that evidence of a fact names, by its row, in one query.
+
+    What was erased is missing.
+    """
+    places = {
+        row.id: [(row.conversation_id or fact.conversation_id, seq) for seq in row.message_seqs]
+        for row in evidence
+    }
+    wanted = sorted({place for several in places.values() for place in several})
+    rows = episodic_queries.messages_in_places(wanted).filter(tenant=fact.tenant_id)
+    messages = {(row.conversation_id, row.seq): row for row in rows}
+    return {
+        row_id: [messages[place] for place in several if place in messages]
+        for row_id, several in places.items()
+    }
 
 
 def versions_of(fact: Fact) -> list[Fact]:

@@ -19,6 +19,7 @@ from semantic import rollback
 from semantic.curation import Act
 from semantic.models import Changeset
 from semantic.rollback import Counts
+from semantic.user_facts import lock_home
 
 STOOD_IN = Q(kind=Changeset.Kind.CONSOLIDATION, degraded=True)
 
@@ -38,7 +39,7 @@ def learn_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
     A job does it, as soon as a worker is free and the model answers.
     """
     with transaction.atomic():
-        conversation = episodic_queries.lock_conversation(act.tenant, conversation_id)
+        conversation = lock_home(act.tenant, conversation_id)
         rows = Episode.objects.of(act.tenant).filter(conversation=conversation)
         degraded = list(rows.filter(degraded=True, withheld_by=None).order_by("first_seq"))
         runs = rollback.find_tainted(conversation, degraded, also=STOOD_IN)

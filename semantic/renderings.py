@@ -1,12 +1,12 @@
 """Facts with their evidence and history as the API answers with them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
 
 from episodic.api import StoredMessage
-from episodic.models import Message
+from episodic.models import Conversation, Message
 from episodic.read_api import ListedEpisode
 from memoryproject.edge.fields import Output
 from memoryproject.tenancy.models import Tenant
@@ -110,19 +110,24 @@ def render_fact(
     return dict(form(vars(fact) | values).data)
 
 
-def render_facts(tenant: Tenant, facts: Sequence[Fact]) -> list[dict[str, Any]]:
-    """Return facts of a tenant as a list has them; their conversations are loaded."""
-    evidence = queries.evidence_of(tenant=tenant, fact_ids=[fact.id for fact in facts])
+def render_facts(
+    tenant: Tenant, facts: Sequence[Fact], *, conversation: Conversation | None = None
+) -> list[dict[str, Any]]:
+    """Return facts of a tenant as a list has them; their conversations are loaded.
+
+    With a conversation its own evidence alone is shown.
+    """
+    ids = [fact.id for fact in facts]
+    evidence = queries.evidence_of(tenant=tenant, fact_ids=ids, conversation=conversation)
     return [render_fact(fact, evidence[fact.id], ListedFact) for fact in facts]
 
 
-def evidence_values(row: Evidence, messages: Mapping[int, Message]) -> dict[str, Any]:
+def evidence_values(row: Evidence, messages: Sequence[Message]) -> dict[str, Any]:
     """Return what an EvidenceOutput reads; its changeset is loaded.
 
-    `messages` are those of the conversation by seq; what was erased is missing.
+    `messages` are those that it names; what was erased is missing.
     """
-    sources = [messages[seq] for seq in row.message_seqs if seq in messages]
-    return vars(row) | {"changeset": row.changeset, "messages": sources}
+    return vars(row) | {"changeset": row.changeset, "messages": messages}
 
 
 def history_values(change: Change, fact: Fact) -> dict[str, Any]:

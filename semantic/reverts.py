@@ -2,7 +2,7 @@
 
 What was changed again since then is in the way: it is named, and either the whole
 revert is refused or that part is left as it is. A fact that other evidence supports is
-kept, without the evidence that the changeset brought.
+kept, without the evidence that the changeset brought, as long as its own conversation says it.
 """
 
 import uuid
@@ -13,16 +13,18 @@ from enum import Enum
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from episodic import queries as episodic_queries
 from memoryproject.edge.errors import Conflict, get_row
 from memoryproject.tenancy.models import Tenant
 from semantic import effects, states
+from semantic.copies import place_copies
 from semantic.curation import Act, open_ledger
 from semantic.effects import Past, Reverts
 from semantic.erasing import ERASED
 from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.redrawing import find_elsewhere, redraw
 from semantic.services import Ledger, put_states
 from semantic.suggestions import follow_revert
+from semantic.user_facts import lock_home
 
 REVERTED = "reverted"
 """Note of the steps of a revert."""
@@ -120,7 +122,7 @@ def revert_changeset(
             raise Conflict("This import is undone by erasing it: scope import, id the changeset.")
         if changeset.kind == Changeset.Kind.ERASURE:
             raise Conflict("An erasure cannot be undone.")
-        conversation = episodic_queries.lock_conversation(act.tenant, changeset.conversation_id)
+        conversation = lock_home(act.tenant, changeset.conversation_id)
         plan = _make_plan(changeset)  # under the lock: nobody else changes its facts now
         if plan.reverted_by is not None:
             raise Conflict(f"Changeset {plan.reverted_by.id} has reverted it already.")
@@ -148,7 +150,7 @@ def _make_plan(changeset: Changeset) -> Plan:
     tenant = changeset.tenant
     reverts = Reverts(changeset)
     touched = effects.facts_touched(tenant=tenant, changeset_ids={changeset.id, reverts.root})
-    pasts = effects.read_pasts(tenant=tenant, fact_ids=touched)
+    pasts = effects.read_pasts(reverts.facts, tenant=tenant, fact_ids=touched)
     planned = (_plan_step(pasts[fact_id], reverts) for fact_id in touched[::-1] if fact_id in pasts)
     return Plan(
         changeset=changeset,
@@ -169,7 +171,7 @@ def _plan_step(past: Past, reverts: Reverts) -> Step | None:
     if later and (is_undone or not planned.is_like(expected)):
         return Step(fact, Verdict.CHANGED, current, later)
     if planned.is_like(current):
-        supports = current.is_active and reverts.root in past.supporters
+        supports = current.is_active and reverts.root in past.supporters | past.elsewhere
         verdict = Verdict.KEEP if is_undone else Verdict.SUPPORT
         return Step(fact, verdict, current) if supports and reverts.now != reverts.after else None
     if planned.is_active != current.is_active and not current.is_like(expected):
@@ -183,18 +185,22 @@ def _plan_step(past: Past, reverts: Reverts) -> Step | None:
 def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Mark what cannot be restored, since another fact says the same and is not closed here."""
     closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
-    hashes = [step.fact.content_hash for step in steps if step.verdict is Verdict.REOPEN]
+    reopened = [step.fact for step in steps if step.verdict is Verdict.REOPEN]
     active = Fact.objects.of(changeset.tenant).filter(
-        conversation=changeset.conversation_id, content_hash__in=hashes, invalid_at=None
+        conversation__in={fact.conversation_id for fact in reopened},
+        content_hash__in=[fact.content_hash for fact in reopened],
+        invalid_at=None,
     )
-    active_hashes = set(active.exclude(id__in=closing).values_list("content_hash", flat=True))
+    rows = active.exclude(id__in=closing)
+    active_keys = set(rows.values_list("conversation_id", "content_hash"))
     checked = []
     for step in steps:
         if step.verdict is Verdict.REOPEN:
-            if step.fact.content_hash in active_hashes:
+            key = (step.fact.conversation_id, step.fact.content_hash)
+            if key in active_keys:
                 current = states.read_state(step.fact)
                 step = replace(step, verdict=Verdict.HELD_ANEW, state=current)
-            active_hashes.add(step.fact.content_hash)
+            active_keys.add(key)
         checked.append(step)
     return tuple(checked)
 
@@ -213,6 +219,10 @@ def _write(plan: Plan, ledger: Ledger) -> None:
     rows = Evidence.objects.of(plan.changeset.tenant).filter(fact__in=facts)
     _withdraw_or_return(rows, plan.undone, ledger)
     follow_revert(plan.changeset, undone=plan.undone)
+    if ledger.conversation.user_id:
+        place_copies(plan.changeset.tenant, [fact.id for fact in facts])
+        closed = [step.fact.id for step in free if step.verdict is Verdict.CLOSE]
+        redraw(plan.changeset.tenant, find_elsewhere(plan.changeset.tenant, closed))
 
 
 def _put_all(steps: Sequence[Step], ledger: Ledger) -> None:

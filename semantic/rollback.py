@@ -11,6 +11,7 @@ are done at once; where there are more, a worker goes on with them.
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -29,6 +30,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic import queries, reverts
 from semantic.curation import Act, check_reason
 from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.user_facts import lock_home
 
 NONE = Q(id__in=())
 CONVERSATIONS_AT_ONCE = 10
@@ -65,7 +67,7 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
     taken: list[Fact] = []
     for conversation_id in first:
         with transaction.atomic():
-            conversation = episodic_queries.lock_conversation(source.tenant, conversation_id)
+            conversation = lock_home(source.tenant, conversation_id)
             before = {fact.id: fact for fact in queries.active_in(conversation)}
             source.save(force_insert=True)
             counts.update(undo_in(conversation, withholding=source))
@@ -84,13 +86,34 @@ def roll_back(withholding: Withholding) -> None:
     reviewed and what is posted after this call stay as they are.
     """
     with transaction.atomic():
-        _check(withholding)
-        withholding.save(force_insert=True)
-        left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
-        if not left:
+        work = start(withholding)
+        if not work.left:
             raise NotFound(NOTHING_SAID)
-        job = enqueue(tenant=withholding.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
-    _work(withholding, job.id, left)
+    work.do()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A rollback that is on record, with its job, and the first conversations to be done."""
+
+    withholding: Withholding
+    job_id: uuid.UUID
+    left: Sequence[uuid.UUID]
+
+    def do(self) -> None:
+        """Do it at once where it is little; the transaction that started it is over."""
+        if len(self.left) <= CONVERSATIONS_AT_ONCE:
+            run_job(str(self.job_id))
+            self.withholding.refresh_from_db()
+
+
+def start(withholding: Withholding) -> Work:
+    """Save the row with the job that rolls back its source, inside the caller's transaction."""
+    _check(withholding)
+    withholding.save(force_insert=True)
+    left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
+    job = enqueue(tenant=withholding.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
+    return Work(withholding, job.id, left)
 
 
 def _check(source: Withholding) -> None:
@@ -120,7 +143,7 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
         withholding.save(update_fields=["lifted_at", "lifted_by", "done_at"])
         left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
         job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
-    _work(withholding, job.id, left)
+    Work(withholding, job.id, left).do()
     return withholding
 
 
@@ -145,12 +168,6 @@ def run_rollback(claim: Claim) -> None:
             withholding.save(update_fields=["done_at"])
 
 
-def _work(withholding: Withholding, job_id: uuid.UUID, left: Sequence[uuid.UUID]) -> None:
-    if len(left) <= CONVERSATIONS_AT_ONCE:
-        run_job(str(job_id))
-        withholding.refresh_from_db()
-
-
 def _find_left(rows: QuerySet[Withholding]) -> list[uuid.UUID]:
     withholding = rows.first()
     return episodic.conversations_left(withholding, at_most=LISTED_AT_ONCE) if withholding else []
@@ -158,7 +175,7 @@ def _find_left(rows: QuerySet[Withholding]) -> list[uuid.UUID]:
 
 def _take(tenant: Tenant, rows: QuerySet[Withholding], conversation_id: uuid.UUID) -> None:
     """Do one conversation, whichever of the two is wanted by now."""
-    conversation = episodic_queries.lock_conversation(tenant, conversation_id)
+    conversation = lock_home(tenant, conversation_id)
     withholding = rows.select_for_update().first()
     if withholding is None:
         return

@@ -1,7 +1,7 @@
 """Creates, retires and restores facts: the one place where active facts change.
 
 Consolidation, curation, reverts and imports call these. Each call writes its step into
-the changeset; the caller holds the conversation's lock.
+the changeset; the caller holds the locks of `user_facts.lock_homes`.
 """
 
 import uuid
@@ -12,13 +12,14 @@ from typing import Any
 
 from episodic.models import Conversation, Episode
 from indexing import services as index
-from indexing.models import Memory, MemoryKind, UnitKind
-from indexing.services import Entry, tell_mirror
+from indexing.models import Memory, MemoryKind
+from indexing.services import tell_mirror
 from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.ai.embeddings import Vectors
 from semantic import queries
 from semantic.announcing import announce_changes
+from semantic.copies import fact_entry, place_copies
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
 
@@ -89,7 +90,10 @@ class Ledger:
             Fact.objects.bulk_create(drafts)
             index_facts(drafts, self.conversation, model=self.embedding_model)
         Evidence.objects.bulk_create(self.evidence, ignore_conflicts=True)
+        elsewhere = {row.fact_id for row in self.evidence if row.conversation_id}
         self.drafts, self.evidence = {}, []
+        if elsewhere:
+            place_copies(tenant, elsewhere, model=self.embedding_model)
 
     def close(self) -> None:
         """Store all of it; have mirror, memory tests and webhooks follow."""
@@ -178,19 +182,11 @@ def index_facts(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
         entries=[
-            Entry(
-                memory=Memory(id=fact.id, tenant=conversation.tenant, kind=MemoryKind.FACT),
-                kind=UnitKind.FACT,
-                lexical=f"{fact.fact} {' '.join(fact.keywords)}",
-                vector=vector,
-                language=conversation.language,
-                valid_at=fact.valid_at,
-                valid_until=fact.valid_until,
-                category=fact.category,
-            )
+            fact_entry(fact, language=conversation.language, vector=vector)
             for fact, vector in facts.items()
         ],
         model=model,
+        user_id=conversation.user_id,
     )
 
 
@@ -211,8 +207,9 @@ def invalidate_fact(
 def _retired_state(
     fact: Fact, because: Fact.Because, valid_until: datetime, superseded_by: Fact | None
 ) -> State:
-    # What was never true has an empty span; a fact learnt late never ends before it began.
-    never = because == Fact.Because.WRONG
+    # What was never true, or is to be forgotten, has an empty span: no moment finds it. A fact
+    # learnt late never ends before it began.
+    never = because in {Fact.Because.WRONG, Fact.Because.FORGOTTEN}
     ended = min(valid_until, fact.valid_until or valid_until)
     return State(
         because=because,
@@ -262,5 +259,6 @@ def _add_evidence(fact: Fact, support: Support, *, ledger: Ledger) -> None:
     """Record which episodes support a fact; one that did already stays as it was."""
     for row in support:
         row.tenant, row.fact = ledger.conversation.tenant, fact
-        row.changeset = ledger.changeset
+        row.changeset, home = ledger.changeset, row.episode.conversation_id
+        row.conversation_id = None if home == fact.conversation_id else home
         ledger.evidence.append(row)

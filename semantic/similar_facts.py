@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -14,12 +15,16 @@ from semantic import queries
 from semantic.duplicates import MERGE_COSINE, is_near_duplicate, is_same_fact
 from semantic.models import Fact
 from semantic.services import NewFact
+from semantic.user_facts import facts_beside, list_ids_beside
 
 CANDIDATE_LIMIT = 5
 
 
 class SimilarFacts:
-    """What is active in a conversation and near to facts that a run proposes, by their vectors."""
+    """What is active beside a conversation and near to facts that a run proposes.
+
+    Beside it: in it, and in the others of its user. Near: by vectors.
+    """
 
     def __init__(self, conversation: Conversation, vectors: Vectors, model: str) -> None:
         self._model = model
@@ -27,13 +32,13 @@ class SimilarFacts:
         self._near = index.nearest_to_each(
             vectors,
             tenant=tenant,
-            conversation_id=conversation.id,
+            conversation_ids=list_ids_beside(conversation),
             model=model,
             cosine_at_least=MERGE_COSINE,
             at_most=2 * CANDIDATE_LIMIT,  # the run may retire some
         )
         ids = {neighbour.memory_id for near in self._near for neighbour in near}
-        self._facts = queries.active_facts(tenant=tenant, fact_ids=ids).in_bulk()
+        self._facts = facts_beside(conversation).filter(id__in=ids, invalid_at=None).in_bulk()
         self._opened: dict[uuid.UUID, int] = {}
         """The facts of this run, each with the position of its proposal."""
         self._vectors = vectors.astype(np.float16).astype(np.float32)  # as they are stored
@@ -78,10 +83,16 @@ class SimilarFacts:
 
     @cached_property
     def _declared_wrong(self) -> dict[uuid.UUID, Fact]:
-        """What people say was never true, by id. Uses index: semantic_fact_declared_wrong."""
-        facts = Fact.objects.within(self._conversation)
-        wrong = facts.filter(invalidated_because=Fact.Because.WRONG)
-        return {fact.id: fact for fact in wrong.order_by("id")}
+        """What people say was never true, or asked to forget, by id.
+
+        Uses indexes: semantic_fact_declared_wrong, semantic_fact_by_reason.
+        """
+        facts = facts_beside(self._conversation)
+        wrong = facts.filter(invalidated_because=Fact.Because.WRONG).order_by("id")
+        forgotten = facts.filter(
+            invalidated_because=Fact.Because.FORGOTTEN, invalid_at__isnull=False
+        )
+        return {fact.id: fact for fact in chain(wrong, forgotten.order_by("id"))}
 
 
 def _find_first(
@@ -94,6 +105,8 @@ def _find_first(
     """Return the nearest of the facts that a rule takes for the new one."""
     for neighbour in near:
         fact = facts[neighbour.memory_id]
+        if fact.user_id != new.row.user_id:
+            continue
         categories = {"category_a": fact.category, "category_b": new.row.category}
         if says_so(fact.fact, new.row.fact, cosine=neighbour.cosine, **categories):
             return fact

@@ -13,10 +13,10 @@ from episodic.models import Conversation, Episode
 from indexing import queries as index
 from indexing.text import prepare
 from memoryproject.ai.embeddings import Embedder
-from semantic import queries
 from semantic.echoes import Answers, cut_quotes
 from semantic.engines import Category, EpisodeText, KnownFact, Served
 from semantic.models import Fact
+from semantic.user_facts import facts_beside, list_ids_beside
 
 FindAnswers = Callable[[Conversation, int, int], Answers]
 """Returns what was served for messages from one seq to another; given by who knows of receipts."""
@@ -39,6 +39,13 @@ class Snapshot:
     quoted: tuple[uuid.UUID, ...]
     embedding_model: str
     """By whose vectors facts are compared, and that makes those of new ones."""
+    named_users: Mapping[int, str]
+    """By seq of the lines that name another user than the conversation's."""
+
+    def find_user(self, seqs: Iterable[int]) -> str:
+        """Return the other user who alone said these lines; empty: there is none."""
+        users = {self.named_users.get(seq, "") for seq in seqs} if self.named_users else set()
+        return users.pop() if len(users) == 1 else ""
 
     @property
     def known(self) -> list[KnownFact]:
@@ -86,6 +93,12 @@ def read_snapshot(
         served=answers.served,
         quoted=tuple(dict.fromkeys(quoted)),
         embedding_model=embedder.name,
+        named_users={
+            message.seq: message.user_id
+            for several in messages.values()
+            for message in several
+            if message.user_id not in {"", conversation.user_id}
+        },
     )
 
 
@@ -129,17 +142,18 @@ def find_related(
 ) -> list[Fact]:
     """Return the facts to show, what matters most first: all, if they are no more than `at_most`.
 
+    They are those of all conversations of its user, where it has one.
     Of many the nearest come first, then guidelines and who people are, then what is near. Near
     is what lies by a message or a headline of the episodes, or shares rare words with `talk`.
     """
-    newest = queries.active_in(conversation).order_by("-created_at", "-id")
+    newest = facts_beside(conversation).filter(invalid_at=None).order_by("-created_at", "-id")
     facts = list(newest[:LOOKED_THROUGH])
     if len(facts) <= at_most:
         return facts
     by_meaning = index.nearest_to_any(
         episode_ids,
         tenant=conversation.tenant,
-        conversation_id=conversation.id,
+        conversation_ids=list_ids_beside(conversation),
         embedder=embedder,
         at_most=2 * at_most,
     )

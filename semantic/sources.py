@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from episodic.engines import Line
 from episodic.models import Role
@@ -80,6 +81,10 @@ class Sources:
         sentences = [text for text in (proposal.fact, sentence) if text]
         echoed = {line.seq for line in self._named(proposal) if self._find_origin(sentences, line)}
         return tuple(seq for seq in proposal.seqs if seq not in echoed)
+
+    def find_moment(self, proposal: Proposal) -> datetime | None:
+        """Return when the messages that are named were said, the last of them; None: none is."""
+        return max((line.at for line in self._named(proposal)), default=None)
 
     def _named(self, proposal: Proposal) -> list[Line]:
         if proposal.episode is None:

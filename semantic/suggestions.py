@@ -18,6 +18,7 @@ from semantic.engines import SuggestionKind
 from semantic.mark_finding import mark_places
 from semantic.models import Change, Changeset, Fact, Suggestion
 from semantic.services import Ledger, invalidate_fact, reinforce_fact
+from semantic.user_facts import list_ids_beside
 
 SUGGESTIONS_A_RUN = 50
 """More are left out: no run floods the review queue."""
@@ -26,7 +27,9 @@ CAP = "cap"
 Decision = Suggestion.Decision
 """Also the note of its step."""
 OPEN = Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True))
-OPEN &= Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
+_ACTIVE = Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
+_FORGOTTEN = Q(kind=SuggestionKind.ERASE, old_fact__invalidated_because=Fact.Because.FORGOTTEN)
+OPEN &= _ACTIVE | _FORGOTTEN
 
 
 def create_suggestions(suggested: Sequence[Suggestion], *, ledger: Ledger) -> None:
@@ -83,7 +86,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         Problem: no reason.
     """
     with transaction.atomic():
-        suggestion, ledger = _lock_open(act, suggestion_id)
+        suggestion, ledger = lock_open(act, suggestion_id)
         old, new = suggestion.old_fact, suggestion.new_fact
         merges = merges or suggestion.kind == SuggestionKind.DUPLICATE
         if new is not None and merges:
@@ -99,34 +102,41 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         )
         if not merges:
             mark_places(old, ledger.changeset, new=new.fact if new else "")
-        return _decide(suggestion, Decision.ACCEPTED, ledger)
+        return decide(suggestion, Decision.ACCEPTED, ledger)
 
 
 def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     """Leave both facts as they are, and do not suggest them again; raise as accepting does."""
     with transaction.atomic():
-        suggestion, ledger = _lock_open(act, suggestion_id)
+        suggestion, ledger = lock_open(act, suggestion_id)
         pair = (suggestion.old_fact_id, suggestion.new_fact_id)
         ledger.note(Change.Action.SKIP, *pair, note=Decision.DECLINED)
-        return _decide(suggestion, Decision.DECLINED, ledger)
+        return decide(suggestion, Decision.DECLINED, ledger)
 
 
-def _lock_open(act: Act, suggestion_id: uuid.UUID) -> tuple[Suggestion, Ledger]:
-    """Lock an open suggestion with its facts, and start the changeset of a decision on it."""
+def lock_open(
+    act: Act, suggestion_id: uuid.UUID, *, erases: bool = False
+) -> tuple[Suggestion, Ledger]:
+    """Lock an open suggestion with its facts, and start the changeset of a decision on it.
+
+    One to erase a fact is decided on by `forgetting`.
+    """
     rows = Suggestion.objects.of(act.tenant).filter(id=suggestion_id)
     named = get_row(rows, "suggestion")
+    if (named.kind == SuggestionKind.ERASE) != erases:
+        raise Conflict("What somebody asked to forget is decided on by a person, one by one.")
     ids = (named.old_fact_id, named.new_fact_id)
-    ((conversation, facts),) = curation.lock_facts(act, list(filter(None, ids)))
+    locked = curation.lock_facts(act, list(filter(None, ids)))
     suggestion = rows.filter(OPEN).first()
     if suggestion is None:
         raise Conflict("The suggestion is no longer open.")
-    by_id: dict[uuid.UUID | None, Fact] = {fact.id: fact for fact in facts}
+    by_id: dict[uuid.UUID | None, Fact] = {fact.id: fact for _, facts in locked for fact in facts}
     suggestion.old_fact, suggestion.new_fact = by_id[ids[0]], by_id.get(ids[1])
-    suggestion.tenant, suggestion.conversation = act.tenant, conversation
-    return suggestion, curation.open_ledger(act, conversation)
+    suggestion.tenant = act.tenant
+    return suggestion, curation.open_ledger(act, suggestion.old_fact.conversation)
 
 
-def _decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
+def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
     suggestion.decision, suggestion.decided_by = decision, ledger.changeset
     suggestion.is_reopened = False
     suggestion.save(update_fields=["decision", "decided_by", "is_reopened"])
@@ -137,9 +147,10 @@ def _decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Sugge
 def follow_revert(changeset: Changeset, *, undone: Collection[uuid.UUID]) -> None:
     """Withdraw what undone changesets suggested and reopen what they decided, or the reverse.
 
-    `undone` are the changesets of the conversation that are out of effect from now on.
+    `undone` are the changesets of the user's conversations that are out of effect from now on.
     """
-    rows = Suggestion.objects.of(changeset.tenant).filter(conversation=changeset.conversation_id)
+    homes = list_ids_beside(changeset.conversation)
+    rows = Suggestion.objects.of(changeset.tenant).filter(conversation__in=homes)
     for flag, field in (("is_withdrawn", "changeset__in"), ("is_reopened", "decided_by__in")):
         is_undone = Q(**{field: undone})
         rows.filter(is_undone, **{flag: False}).update(**{flag: True})

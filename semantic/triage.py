@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
+from semantic.engines import SuggestionKind
 from semantic.models import Fact, Suggestion, Triage
 
 READ_AT_MOST = 2_000
@@ -59,6 +60,7 @@ def is_set_aside(row: Triage | None, *, now: datetime) -> bool:
 def measure_rules(tenant: Tenant) -> Rates:
     """Return by rule how many suggestions people decided on, and how many they accepted."""
     decided = Suggestion.objects.of(tenant).filter(is_reopened=False, is_withdrawn=False)
+    decided = decided.exclude(kind=SuggestionKind.ERASE)  # no rule: a user asked for it
     is_accepted = Q(decision=Suggestion.Decision.ACCEPTED)
     by_people = decided.exclude(decision="").exclude(decided_by__actor__startswith=AUTOMATIC)
     rows = by_people.order_by().values("kind", "reason")

@@ -1,12 +1,15 @@
 """Answers to LoCoMo's questions through the retrieve view, in the scorer's format.
 
-Loads the conversations, processes them, and asks every question with default settings.
+Loads the conversations, processes them, and asks every question with default settings: in the
+conversation, or with --sessions from a new one. Then each session is a conversation of one user,
+as applications have it.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,9 @@ from tqdm import tqdm
 
 from bench.quality.memory import Answer, load
 from bench.quality.report import Report
-from bench.quality.sessions import read_samples
+from bench.quality.sessions import find_session, find_turns, read_samples
+from episodic.loading import LoadedConversation, to_uuid
+from episodic.models import Message
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -22,6 +27,11 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("path", type=Path, help="LoCoMo's JSON")
     parser.add_argument("--out", type=Path, required=True, help="where the run is written")
     parser.add_argument("--max-tokens", type=int, help="a budget for each answer")
+    parser.add_argument(
+        "--sessions",
+        action="store_true",
+        help="load each session as a conversation of one user, and ask from a new one",
+    )
     parser.add_argument(
         "--tenant", default="evaluation", help="whose memory is used; made if missing"
     )
@@ -31,19 +41,35 @@ def measure(options: Namespace) -> Report:
     """Return a row a question for the scorer, which knows the figures."""
     samples = read_samples(options.path)
     conversations = [conversation for _, conversation in samples]
+    if options.sessions:
+        conversations = [part for one in conversations for part in split_sessions(one)]
     ask = load(conversations, tenant_name=options.tenant, max_tokens=options.max_tokens)
     questions = [
-        (sample.sample_id, number, conversation.external_id, question.question)
+        (
+            sample.sample_id,
+            number,
+            conversation.name if options.sessions else conversation.external_id,
+            question.question,
+        )
         for sample, conversation in samples
         for number, question in enumerate(sample.qa)
     ]
     rows = [
-        {"sample_id": sample_id, "qid": number, "units": [*to_units(ask(conversation_id, text))]}
-        for sample_id, number, conversation_id, text in tqdm(
-            questions, unit=" questions", desc="asking"
-        )
+        {"sample_id": sample_id, "qid": number, "units": [*to_units(ask(where, text))]}
+        for sample_id, number, where, text in tqdm(questions, unit=" questions", desc="asking")
     ]
     return Report({"questions": len(rows)}, f"{len(rows)} questions", tuple(rows))
+
+
+def split_sessions(conversation: LoadedConversation) -> Iterator[LoadedConversation]:
+    """Yield each session of a conversation as one of its own, all of one user."""
+
+    def session_of(message: Message) -> int:
+        return find_session(find_turns(message)[0])
+
+    for number, messages in groupby(conversation.messages, key=session_of):
+        name = f"{conversation.name} session {number}"
+        yield LoadedConversation(name, to_uuid(name), tuple(messages), conversation.name)
 
 
 def to_units(answer: Answer) -> Iterator[dict[str, Any]]:

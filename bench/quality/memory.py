@@ -18,7 +18,8 @@ from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
 
 RETRIEVE_RAW = "/api/v0/retrieve_memory/raw"
 Answer = dict[str, Any]
-Ask = Callable[[uuid.UUID, str], Answer]
+Ask = Callable[[uuid.UUID | str, str], Answer]
+"""Asks in a conversation, or from a new one in all those of the user of that id."""
 
 
 class UnfinishedJobs(Exception):
@@ -28,7 +29,7 @@ class UnfinishedJobs(Exception):
 def load(
     conversations: Sequence[LoadedConversation], *, tenant_name: str, **asked: int | None
 ) -> Ask:
-    """Store and process conversations; return a function that asks about one of them.
+    """Store and process conversations; return a function that asks about one, or a user's.
 
     It asks the product's own view, with default settings but for those `asked`.
 
@@ -40,8 +41,10 @@ def load(
     secret = create_api_key(tenant=tenant, name="evaluation", scopes=["read"]).secret
     client = Client(headers={"authorization": f"Bearer {secret}"}, SERVER_NAME="localhost")
 
-    def ask(conversation_id: uuid.UUID, question: str) -> Answer:
-        body: dict[str, Any] = {"conversation_id": str(conversation_id), "query": question}
+    def ask(where: uuid.UUID | str, question: str) -> Answer:
+        body: dict[str, Any] = {"query": question, "conversation_id": str(where)}
+        if isinstance(where, str):
+            body = {"query": question, "scope": "user", "user_id": where}
         body |= {name: value for name, value in asked.items() if value is not None}
         response = client.post(RETRIEVE_RAW, body, content_type="application/json")
         if response.status_code != 200:

@@ -10,6 +10,7 @@ from episodic.models import Conversation
 from memoryproject.ai.embeddings import Vectors
 from retrieval.models import Retrieval
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
+from retrieval.scope import in_one
 from retrieval.search import in_conversation
 from retrieval.search.in_conversation import EPISODIC_LIMIT, Meaning, Question
 
@@ -36,4 +37,4 @@ def make_question(
 
 def build(conversation: Conversation, question: Question) -> Statement:
     """Return the statement and the parameters with which the product would search."""
-    return in_conversation.state(conversation, question)
+    return in_conversation.state(in_one(conversation), question)

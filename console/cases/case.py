@@ -78,7 +78,9 @@ class Case:
     def _read_messages(self) -> list[ShownMessage]:
         """Return all messages that the case needs, in order, in one query."""
         through = self.retrieval.through_seq
-        seqs = {seq for rows in self._evidence.values() for row in rows for seq in row.message_seqs}
+        home = self.retrieval.conversation_id
+        own = (row for rows in self._evidence.values() for row in rows if _home_of(row) == home)
+        seqs = {seq for row in own for seq in row.message_seqs}
         return self._show_messages(
             Q(seq__in=seqs)
             | Q(episode__in=[hit.memory_id for hit in self.episodes])
@@ -119,7 +121,9 @@ class Case:
             hit.has_changed = hit.state_now != hit.state_then
             hit.sources = self._evidence[hit.memory_id] if hit.fact else []
             for source in hit.sources:
-                source.messages = [by_seq[seq] for seq in source.message_seqs if seq in by_seq]
+                is_here = _home_of(source) == self.retrieval.conversation_id
+                seqs = source.message_seqs if is_here else ()
+                source.messages = [by_seq[seq] for seq in seqs if seq in by_seq]
                 source.state = self._name_source_state(source)
             hit.later = [
                 _render_change(step, hit.fact, newer)
@@ -188,6 +192,11 @@ class Case:
             hit.episode = episodes.get(hit.memory_id)
             hit.messages = [row for row in self._messages if row.episode_id == hit.memory_id]
             hit.reviews = [row for row in reviews if row.episode_id == hit.memory_id]
+
+
+def _home_of(row: Evidence) -> uuid.UUID:
+    """Return the conversation in which evidence was said; its episode is loaded."""
+    return row.episode.conversation_id  # type: ignore[no-any-return]
 
 
 def _render_change(change: Change, fact: Fact, newer: dict[uuid.UUID, Fact]) -> LaterChange:

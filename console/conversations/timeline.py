@@ -121,7 +121,7 @@ def facts_from(
     rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
     if known_at is not None:
         believed = beliefs.facts_believed_at(
-            tenant=tenant, known_at=known_at, conversation=conversation
+            tenant=tenant, known_at=known_at, homes=[conversation.id]
         )
         counted = Q(withdrawn_by=None) | Q(withdrawn_by__started_at__gt=known_at)
         rows = rows.filter(counted, IsOneOf("fact_id", believed), created_at__lte=known_at)

@@ -171,7 +171,7 @@ def choose(
 def _fits(fact: Fact, *, closes: bool) -> bool:
     if closes:
         return fact.invalid_at is None
-    barred = {Fact.Because.ERASED, Fact.Because.WAITING}
+    barred = {Fact.Because.ERASED, *Fact.HIDDEN}
     return fact.invalid_at is not None and fact.invalidated_because not in barred
 
 

@@ -119,7 +119,7 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
     active = fact.invalid_at is None
     waits = fact.invalidated_because == Fact.Because.WAITING
     predecessors = Fact.objects.of(fact.tenant).filter(superseded_by=fact)
-    barred = active or waits or fact.invalidated_because == Fact.Because.ERASED
+    barred = active or fact.invalidated_because in {Fact.Because.ERASED, *Fact.HIDDEN}
     return {
         "may_curate": True,
         "invalidate_form": InvalidateForm(initial=seen, prefix="invalidate") if active else None,
@@ -141,7 +141,9 @@ def find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
 
 
 def read_sources(fact: Fact, reader: Reader) -> list[Any]:
-    """Return the evidence of a fact with its episodes, in three queries; withdrawn comes last.
+    """Return the evidence of a fact with its episodes, three queries; withdrawn comes last.
+
+    Each other conversation with evidence of it costs one more.
 
     `lines` has the messages that are evidence and their neighbours; of each whether it is
     evidence, and whether others before it are left out.
@@ -150,13 +152,14 @@ def read_sources(fact: Fact, reader: Reader) -> list[Any]:
     rows = rows.select_related("episode", "changeset", "withdrawn_by")
     first: list[Any] = list(rows.order_by("id")[:EPISODES_AT_MOST])
     evidence = sorted(first, key=lambda row: row.withdrawn_by_id is not None)
-    seqs = {seq for row in evidence for seq in _seqs_shown(row)}
-    messages = Message.objects.of(fact.tenant).filter(
-        conversation=fact.conversation_id, seq__in=seqs
-    )
-    shown = read_transcript(messages, conversation_id=fact.conversation_id, reader=reader)
-    for row in evidence:
-        row.lines = list(_lines_of(row, shown))
+    for home in {row.conversation_id for row in evidence}:
+        own = [row for row in evidence if row.conversation_id == home]
+        seqs = {seq for row in own for seq in _seqs_shown(row)}
+        place = home or fact.conversation_id
+        messages = Message.objects.of(fact.tenant).filter(conversation=place, seq__in=seqs)
+        shown = read_transcript(messages, conversation_id=place, reader=reader)
+        for row in own:
+            row.lines = list(_lines_of(row, shown))
     return evidence
 
 

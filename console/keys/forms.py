@@ -12,7 +12,7 @@ from console.forms import LinesField, TextForm
 from jobs import spending
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import limits, quotas, services
-from memoryproject.tenancy.models import Scope, Tenant
+from memoryproject.tenancy.models import DEFAULT_SCOPES, Scope, Tenant
 from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
 USERS_AT_MOST, ID_AT_MOST = 100, 255
@@ -39,7 +39,10 @@ class NewKeyForm(RateForm):
     user_ids = LinesField(USERS_AT_MOST, ID_AT_MOST)
     links = forms.ChoiceField(choices=[(style, style) for style in LINK_STYLES], initial=DEFANGED)
     expires_on = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    field_order = ("tenant", "name", "scopes", "user_ids", "links", "expires_on", "rate")
+    default_scope = forms.ChoiceField(choices=DEFAULT_SCOPES, required=False)
+    field_order = (
+        "tenant", "name", "scopes", "user_ids", "links", "default_scope", "expires_on", "rate",
+    )  # fmt: skip
 
     def clean_tenant(self) -> Tenant:
         tenant = Tenant.objects.filter(name=self.cleaned_data["tenant"]).first()

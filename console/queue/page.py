@@ -27,12 +27,14 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest
 from retrieval.receipts import count_served
-from semantic import automatic, corrections, curation, queries, suggestions, triage
+from semantic import automatic, corrections, curation, forgetting, queries, suggestions, triage
 from semantic.curation import REASON_AT_MOST, Act
+from semantic.engines import SuggestionKind
 from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion, Triage
 
 CANDIDATES = 200
 """Of each kind, the newest: these are ranked."""
+ERASE = "erasure.erase"
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
 SNOOZE = timedelta(days=7)
@@ -123,6 +125,8 @@ def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
         for fact in about:
             fact.tenant = tenant
         title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
+        if row.kind == SuggestionKind.ERASE:
+            title = "is to be forgotten: erase it for good, or restore it"
         doubt = (accepted + 1) / (decided + 2)
         yield Item("suggestion", title, render_note(row.reason), row, about, doubt)
     proposed = CorrectionMark.objects.of(tenant).filter(state=CorrectionMark.State.PROPOSED)
@@ -170,7 +174,12 @@ def decide(request: HttpRequest, tenant: Tenant) -> Answer:
             done = DECISIONS[decision]
             reason = request.POST.get("reason", "").strip() or f"{done} in the review queue."
             act = Act(tenant, actor, reason)
-            kept["done"] = str(decide_on(act, entry, decision, request.POST.get("sentence", "")).id)
+            check_may_erase(request, tenant, entry, decision)
+            changeset = decide_on(act, entry, decision, request.POST.get("sentence", ""))
+            if changeset is None:
+                messages.success(request, "Erased.")
+            else:
+                kept["done"] = str(changeset.id)
         else:
             set_aside(tenant, request.POST, decision, actor=actor)
             messages.success(request, f"{SET_ASIDE[decision]}.")
@@ -180,11 +189,23 @@ def decide(request: HttpRequest, tenant: Tenant) -> Answer:
     return redirect(f"{reverse('console:review_queue')}?{query}")
 
 
-def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset:
-    """Do to an item what was decided and return the changeset; raise Problem if it cannot be."""
+def check_may_erase(request: HttpRequest, tenant: Tenant, key: str, decision: str) -> None:
+    """Raise Problem where a decision would erase a fact for good, and the person may not."""
+    kind, _, name = key.partition(":")
+    row_id = read_id(name) if kind == "suggestion" and decision != "decline" else None
+    if row_id and forgetting.find_request(tenant, row_id) and not request.user.has_perm(ERASE):
+        raise Problem("Erasing for good is for superusers. You may restore it.")
+
+
+def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset | None:
+    """Do to an item what was decided; return the changeset, None where a fact was erased.
+
+    Raises:
+        Problem: it cannot be done.
+    """
     kind, _, name = key.partition(":")
     versions, suggestion_id = read_versions(name), read_id(name)
-    changeset: Changeset
+    changeset: Changeset | None
     if decision == "correct" and versions:
         ((fact_id, version),) = list(versions.items())[:1]
         if Fact.objects.of(act.tenant).filter(id=fact_id, fact=" ".join(sentence.split())).exists():
@@ -198,9 +219,9 @@ def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changese
     elif kind != "suggestion" or suggestion_id is None or decision == "correct":
         raise Problem("There is no such entry.")
     elif decision == "decline":
-        changeset = suggestions.decline_suggestion(act=act, suggestion_id=suggestion_id).decided_by
+        changeset = forgetting.decline_suggestion(act=act, suggestion_id=suggestion_id).decided_by
     else:
-        changeset = suggestions.accept_suggestion(
+        changeset = forgetting.accept_suggestion(
             act=act, suggestion_id=suggestion_id, merges=decision == "merge"
         ).decided_by
     return changeset

@@ -85,7 +85,7 @@ EPISODES = Export(
 MESSAGES = Export(
     *("messages", "Messages", Message, READ),
     "id conversation_id=conversation__external_id seq role name content timestamp=occurred_at "
-    "received_at episode_id metadata",
+    "received_at episode_id metadata user_id",
     _either("in an episode", "waiting", Q(episode__isnull=False)),
     moment="received_at",
 )

@@ -38,6 +38,7 @@ from notes import services as notes
 from notes.models import Note
 from semantic import fact_imports
 from semantic import services as semantic
+from semantic.copies import place_copies
 from semantic.models import Changeset, Evidence, Fact
 from semantic.queries import content_hash
 
@@ -234,6 +235,13 @@ class MemoryImport(FileImport):
                 if episode is not None:
                     seqs = entry["messages"]
                     evidence.append(Evidence(**common, episode_id=episode, message_seqs=seqs))
+        episodes = Episode.objects.of(self.tenant).filter(
+            id__in=[row.episode_id for row in evidence]
+        )
+        homes = dict(episodes.values_list("id", "conversation_id"))
+        for entry in evidence:
+            home = homes[entry.episode_id]
+            entry.conversation_id = None if home == entry.fact.conversation_id else home
         Evidence.objects.bulk_create(evidence)
 
     def _index_facts(self, facts: list[Fact]) -> None:
@@ -243,6 +251,7 @@ class MemoryImport(FileImport):
             semantic.index_facts(of_home, next(iter(of_home)).conversation)
         marks = [(fact.id, fact.valid_until, fact.invalid_at) for fact in facts if fact.invalid_at]
         index.mark_memories(tenant=self.tenant, marks=marks)
+        place_copies(self.tenant, [fact.id for fact in facts])
 
     def _finish(self) -> None:
         """Write what rests on rows of several batches, of runs that were broken off, too."""

@@ -107,6 +107,17 @@ class Conversation(Quoting, TenantModel):
         db_default=False,
         help_text="Whether memory tests may ask it: changesets queue them then.",
     )
+    next_user_id = models.TextField(
+        null=True,
+        help_text="Whose it becomes once nothing of it stands under its user's scope; empty: "
+        "nobody's; NULL: it does not change.",
+    )
+    in_user_scope = models.BooleanField(
+        default=True,
+        db_default=False,
+        help_text="Whether all that is found of it stands under its user's scope; if not, a job "
+        "is to move some of it there.",
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta(TenantModel.Meta):
@@ -114,6 +125,11 @@ class Conversation(Quoting, TenantModel):
         indexes = [
             index("episodic_conversation_by_user", "tenant user_id", ~Q(user_id="")),
             index("episodic_conversation_by_agent", "tenant agent_id", ~Q(agent_id="")),
+            index(
+                "episodic_conversation_to_move",
+                "tenant user_id",
+                ~Q(user_id="") & Q(in_user_scope=False),
+            ),
         ]
 
     def mask(self, mask: Mask) -> None:
@@ -262,6 +278,12 @@ class Message(Correctable, TenantModel):
     )
     role = models.CharField(max_length=16, choices=Role.choices)
     name = models.TextField(blank=True, help_text="Who spoke; empty: only the role is known.")
+    user_id = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whose it is, by the agent's own id; empty: the conversation's user's.",
+    )
     content = models.TextField(help_text="As posted: not trimmed, not normalised.")
     occurred_at = models.DateTimeField(help_text="When it was said, by the agent's clock.")
     received_at = models.DateTimeField(db_default=Now(), help_text="By the database's clock.")
@@ -310,7 +332,16 @@ class Message(Correctable, TenantModel):
             ),
             index("episodic_message_waiting", "received_at", Q(episode=None, quarantined_by=None)),
             index("episodic_message_by_episode", "episode seq"),
+            index("episodic_message_by_user", "tenant user_id", ~Q(user_id="")),
         ]
+
+    @classmethod
+    def of_users(cls, users: Sequence[str]) -> Q:
+        """Return the messages of users' conversations, and those elsewhere that name one of them.
+
+        Whoever leads a conversation has read all that is said in it.
+        """
+        return super().of_users(users) | Q(user_id__in=users) & ~Q(user_id="")
 
     def __str__(self) -> str:
         return f"message {self.seq}"

@@ -50,7 +50,8 @@ rarity AS MATERIALIZED (
     FROM word
     CROSS JOIN (
         SELECT coalesce(sum(units), 0)::float8 AS n FROM indexing_shelfsize
-        WHERE shelf = CASE %(kind)s WHEN 'message' THEN 'episode' ELSE %(kind)s END{of_tenant}
+        WHERE user_scope IS NULL
+            AND shelf = CASE %(kind)s WHEN 'message' THEN 'episode' ELSE %(kind)s END{of_tenant}
     ) AS size
     CROSS JOIN LATERAL (
         SELECT count(*)::float8 AS df FROM (

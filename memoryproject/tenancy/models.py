@@ -124,6 +124,15 @@ class Scope(models.TextChoices):
     ADMIN = "admin", "look after jobs, and erase"
 
 
+DEFAULT_SCOPES = [
+    ("", "as the tenant's settings say"),
+    ("conversation", "in the conversation"),
+    ("user", "in all conversations of its user"),
+    ("tenant", "in the tenant"),
+]
+"""Where calls of a key that retrieve may look, if they do not say."""
+
+
 class APIKey(TenantModel):
     """A bearer secret of a tenant. Only its keyed hash is stored."""
 
@@ -174,6 +183,14 @@ class APIKey(TenantModel):
         default=DEFANGED,
         db_default=DEFANGED,
         help_text="How texts for prompts print links, where a call does not say.",
+    )
+    default_scope = models.CharField(
+        max_length=12,
+        choices=DEFAULT_SCOPES,
+        default="",
+        db_default="",
+        blank=True,
+        help_text="Where calls that retrieve look, if they do not say.",
     )
     read_from = models.BigIntegerField(
         null=True,

@@ -53,12 +53,14 @@ def create_api_key(
     rate: int | None = None,
     user_ids: Sequence[str] = (),
     links: str = DEFANGED,
+    default_scope: str = "",
 ) -> NewKey:
     """Make a key; with no `scopes` it may do everything its tenant may.
 
     With `key_id`, which the caller makes, asking twice makes one key. `rate` is in calls a
     minute, 0 for no limit, None for the server's. With `user_ids` it sees and writes only what
-    is theirs. `links`: how its answers print them.
+    is theirs. `links`: how its answers print them. `default_scope`: where calls look that do
+    not say; empty: as the tenant's settings say.
 
     Raises:
         Conflict: there is a key of that id; its secret cannot be shown again.
@@ -77,6 +79,7 @@ def create_api_key(
                 expires_at=expires_at,
                 rate=rate,
                 links=links,
+                default_scope=default_scope,
             )
     except IntegrityError:
         message = "This key is made already. Its secret cannot be shown again."

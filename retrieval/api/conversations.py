@@ -22,7 +22,9 @@ from memoryproject.tenancy.views import ReadView
 from retrieval import markdown
 from retrieval.api.answers import MARKDOWN, FenceField, LinksField
 from retrieval.api.retrieve import FullEpisode, render_episode
+from retrieval.api.scoped import ScopedInput, default_scope
 from retrieval.hits import Hit, load_candidates
+from retrieval.scope import Scope, find_scope
 from semantic import queries as semantic_queries
 from semantic.correction_marks import set_corrections
 
@@ -30,10 +32,9 @@ RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500
 
 
-class RecentInput(fields.Strict):
+class RecentInput(ScopedInput):
     """The body of `recent_memory/raw`."""
 
-    conversation_id = fields.IdField()
     days_limit = fields.WholeNumberField(required=False, min_value=1, max_value=DAYS_AT_MOST)
     limit = fields.WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
 
@@ -65,19 +66,30 @@ class Recent(ReadView):
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
-    def find_episodes(self, params: dict[str, Any]) -> list[Episode]:
-        """Return the newest episodes of the conversation asked about, newest first."""
-        conversation = episodic_queries.find_conversation(
-            tenant=self.tenant(), external_id=params["conversation_id"]
-        )
-        if conversation is None:
+    def read_scope(self, form: type[ScopedInput]) -> tuple[dict[str, Any], Scope | None]:
+        """Return the checked input, and where to look; None: nothing is there."""
+        params = self.read(form, context=default_scope(self.tenant(), self.key()))
+        asked_in, conversation = params["conversation_id"], None
+        if asked_in is not None:
+            conversation = episodic_queries.find_conversation(self.tenant(), asked_in)
+        names = ("scope", "user_id", "agent_id", "exclude_current")
+        options = {name: params[name] for name in names if name in params}
+        return params, find_scope(tenant=self.tenant(), conversation=conversation, **options)
+
+    def find_episodes(self, params: dict[str, Any], scope: Scope | None) -> list[Episode]:
+        """Return the newest episodes of the conversations asked about, newest first."""
+        if scope is None:
             return []
         days = params.get("days_limit")
-        since = timezone.now() - timedelta(days=days) if days else None
         episodes = episodic_queries.recent_episodes(
-            conversation=conversation, created_since=since, at_most=params["limit"]
+            tenant=self.tenant(),
+            homes=None if scope.is_everything else scope.homes,
+            agent_id=scope.agent_id,
+            left_out=scope.left_out,
+            created_since=timezone.now() - timedelta(days=days) if days else None,
+            at_most=params["limit"],
         )
-        if conversation.has_corrections:
+        if scope.has_corrections:
             set_corrections(self.tenant(), episodes)
         return episodes
 
@@ -85,10 +97,11 @@ class Recent(ReadView):
 class RecentMemory(Recent):
     @describe("recent_memory", RecentTextInput, MARKDOWN)
     def post(self, request: Request) -> HttpResponse:
-        params = self.read(RecentTextInput)
+        params, scope = self.read_scope(RecentTextInput)
         fence = markdown.make_fence(wanted=params["fence"])
         links = params.get("links", self.key().links)
-        text = markdown.render_recent(self.find_episodes(params), links, now=timezone.now())
+        episodes = self.find_episodes(params, scope)
+        text = markdown.render_recent(episodes, links, now=timezone.now())
         return set_headers(markdown_response(fence.wrap_text(text)), fence=fence.nonce)
 
 
@@ -97,14 +110,15 @@ class RecentMemoryRaw(Recent):
 
     @describe("recent_memory_raw", RecentInput, FullEpisode(many=True))
     def post(self, request: Request) -> Response:
-        episodes = self.find_episodes(self.read(RecentInput))
-        if not episodes:
+        params, scope = self.read_scope(RecentInput)
+        episodes = self.find_episodes(params, scope)
+        if not scope or not episodes:
             return Response([])
         hits = [
             Hit(memory_id=row.id, shelf=MemoryKind.EPISODE, rank=rank, score=0.0)
             for rank, row in enumerate(episodes, start=1)
         ]
-        loaded = load_candidates(episodes[0].conversation, episodes=hits, whole=True)
+        loaded = load_candidates(scope, episodes=hits, whole=True)
         response = Response([render_episode(hit) for hit in loaded.episodes])
         return set_headers(response, cut=len(loaded.beyond) or None)
 

@@ -20,11 +20,12 @@ from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from retrieval import recall
 from retrieval.api.answers import MARKDOWN, QUERY, BudgetField, FenceField, KnownAtField, LinksField
+from retrieval.api.scoped import ScopedInput, default_scope
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 from retrieval.markdown import SHOWN_AT_MOST, Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Draft
-from retrieval.request import CONVERSATION, SCOPES, SEMANTIC_LIMIT, USER, RecallRequest
+from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search import scores
 from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.renderings import CATEGORIES, FactOutput
@@ -44,27 +45,21 @@ class FusionInput(fields.Strict):
     floor = fields.NumberField(required=False, min_value=0, max_value=1)
 
 
-class ContextInput(fields.Strict):
+class ContextInput(ScopedInput):
     """The body of `context_pre_retrieve`."""
 
     ignored = frozenset({"episodic_limit", "detail"})
 
     query = fields.ContentField(help_text=QUERY)
-    conversation_id = fields.IdField(help_text="Where to look.")
-    scope = fields.WordField(
-        choices=SCOPES,
-        default=CONVERSATION,
-        help_text="Whose memories to look through: the conversation's, those of all conversations "
-        "of its user, or of the tenant. Messages in a budget, and what `min_seq` includes, come "
-        "from the conversation alone.",
-    )
-    user_id = fields.NameField(
-        help_text="With the scope `user`: whose; when absent, whose the conversation is."
-    )
     semantic_limit = fields.WholeNumberField(
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
     category = fields.WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    preferences_only = fields.FlagField(
+        default=False,
+        help_text="Preferences, guidelines and dangers alone: what holds whatever an agent works "
+        "at, such as a coding agent in another project of its user. Not with `category`.",
+    )
     max_tokens = BudgetField(
         required=False,
         help_text="Pack the most useful text into this budget, never over it.",
@@ -79,6 +74,11 @@ class ContextInput(fields.Strict):
         required=False,
         min_value=1,
         help_text="Include what was said up to this message, in an episode or not.",
+    )
+    fresh = fields.FlagField(
+        default=False,
+        help_text="Include the last messages that are in no episode yet: the conversation's own, "
+        "or with the scope `user` those of each of his other conversations.",
     )
     explain = fields.FlagField(
         default=False, help_text="Say of each memory its id and how it was found."
@@ -97,12 +97,9 @@ class ContextInput(fields.Strict):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["whole"] and "max_tokens" in attrs:
             raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
-        if attrs["scope"] != USER and "user_id" in attrs:
-            raise serializers.ValidationError({"user_id": ["This needs the scope user."]})
-        for name in {"as_of", "known_at", "min_relevance"} & set(attrs):
-            if attrs["scope"] != CONVERSATION:
-                raise serializers.ValidationError({name: ["This needs the scope conversation."]})
-        return attrs
+        if attrs.get("preferences_only") and "category" in attrs:
+            raise serializers.ValidationError({"category": ["Not with preferences_only."]})
+        return super().validate(attrs)
 
 
 class RetrieveInput(ContextInput):
@@ -110,6 +107,7 @@ class RetrieveInput(ContextInput):
 
     ignored = frozenset()
 
+    preferences_only = None  # type: ignore[assignment]  # these calls answer with messages, too
     episodic_limit = fields.WholeNumberField(
         required=False,
         min_value=1,
@@ -233,7 +231,8 @@ class Answering(ReadView):
     memory_operations = {"POST": "search_memory"}
 
     def answer(self, form: type[fields.Strict]) -> tuple[Draft, Progress]:
-        params = {"links": self.key().links, **self.read(form)}
+        defaults = default_scope(self.tenant(), self.key())
+        params = {"links": self.key().links, **self.read(form, context=defaults)}
         request = RecallRequest(kind=self.kind, **params)
         return recall.recall(self.reading(), request, now=timezone.now())
 
@@ -307,7 +306,7 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
         },
         "blocks": None if params["max_tokens"] is None else blocks,
         "cut": list(chosen.cut),
-        "recent": None if params["min_seq"] is None else recent,
+        "recent": recent if recent or params["min_seq"] or params["fresh"] else None,
         "explain": _explain(draft) if params["explain"] else None,
         "fence": FenceOutput(draft.fence).data if draft.fence.nonce else None,
         "relevance": receipt.relevance,

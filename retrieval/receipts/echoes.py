@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
+from django.db.models import Q
+
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
@@ -25,7 +27,7 @@ from semantic.models import Fact
 ECHOED_FOR = 30
 """Messages after an answer in which its words may come back: as many as a review reads."""
 RECENT_AT_MOST = DOUBLED_SIZE
-"""Messages before a question with `min_seq` that its answer may have shown."""
+"""Messages before a question with `min_seq` or `fresh` that its answer may have shown."""
 # What may stand around a printed text goes with it.
 BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
@@ -137,11 +139,14 @@ def _list_corrections(
 
 
 def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> Iterator[Part]:
-    """Yield the messages that answers with `min_seq` may have shown from the window."""
-    retrievals = Retrieval.objects.of(conversation.tenant).filter(
-        conversation=conversation,
-        through_seq__range=(first_seq - ECHOED_FOR, last_seq - 1),
-        parameters__min_seq__gt=0,
+    """Yield the messages that answers with `min_seq` or `fresh` may have shown of the window."""
+    retrievals = (
+        Retrieval.objects.of(conversation.tenant)
+        .filter(
+            conversation=conversation,
+            through_seq__range=(first_seq - ECHOED_FOR, last_seq - 1),
+        )
+        .filter(Q(parameters__min_seq__gt=0) | Q(parameters__fresh=True))
     )
     through = set(retrievals.values_list("through_seq", flat=True))
     if not through:

@@ -1,4 +1,4 @@
-"""Searches a conversation: one statement finds and ranks its facts and episodes."""
+"""Searches a conversation, or a user's: one statement finds and ranks facts and episodes."""
 
 import uuid
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ from typing import Any, cast
 from django.core.cache import cache
 
 from episodic import fsrs_memory
-from episodic.models import Conversation
 from indexing import text
+from indexing.detection import detect_language
+from indexing.languages import SIMPLE
 from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder, Vectors
@@ -21,8 +22,9 @@ from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
+from retrieval.scope import Scope
 from retrieval.search.scores import DEFAULTS, Fusion
-from retrieval.statements import read_file, run
+from retrieval.statements import read_hybrid, run
 
 EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
@@ -40,9 +42,12 @@ MEANING_WEIGHT = 1.5
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 REMEMBERED_S = 30.0
+STOPPED_BY = "english"
+"""Whose stop words do not count in a query that is too short to tell its language."""
 SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
+    *("shared", "everyone", "of_agent", "uncounted"),
     *("explain", "shown", "with_lines", "model", "dim"),
 )
 """Parameters that say what is asked for: a plan is kept for each of their values."""
@@ -123,34 +128,37 @@ def embed(query: str, embedder: Embedder) -> Meaning:
         return Meaning(degraded="no_vectors")
 
 
-def search(conversation: Conversation, question: Question) -> list[Hit]:
+def search(scope: Scope, question: Question) -> list[Hit]:
     """Return the best memories of each shelf, each shelf best first, in one statement.
 
     A fact that seems to contradict an older one comes before it.
     """
-    return put_newer_first(search_unordered(conversation, question))
+    return put_newer_first(search_unordered(scope, question))
 
 
-def search_unordered(conversation: Conversation, question: Question) -> list[Hit]:
+def search_unordered(scope: Scope, question: Question) -> list[Hit]:
     """Return what `search` does by rank alone, before newer facts are put first."""
-    statement, params = state(conversation, question)
-    rows = run(statement, params, fixed=FIXED, keep=_is_usual(conversation, question))
+    statement, params = state(scope, question)
+    rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
     return [_to_hit(row) for row in rows]
 
 
-def _is_usual(conversation: Conversation, question: Question) -> bool:
+def _is_usual(scope: Scope, question: Question) -> bool:
     """Return whether a kept plan serves: those of another moment or category are made anew."""
     is_now = question.request.as_of is None and question.known is None
-    is_usual = is_now and question.request.category is None
-    return is_usual and conversation.id not in find_approximate(conversation.tenant)
+    is_usual = is_now and question.request.searched_category is None
+    return is_usual and scope.key not in find_approximate(scope.tenant)
 
 
 def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
-    """Return the conversations that have an approximate index, as of half a minute ago at most."""
+    """Return the conversations and users' scopes that have an approximate index.
+
+    As of half a minute ago at most.
+    """
 
     def load() -> set[Any]:
-        rows = VectorIndex.objects.of(tenant).exclude(conversation=None)
-        return {*rows.values_list("conversation_id", flat=True)}
+        rows = VectorIndex.objects.of(tenant).exclude(conversation=None, user_scope=None)
+        return {home or owner for home, owner in rows.values_list("conversation_id", "user_scope")}
 
     return cast(set[uuid.UUID], cache.get_or_set(f"approximate:{tenant.id}", load, REMEMBERED_S))
 
@@ -178,14 +186,12 @@ def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
     ]
 
 
-def state(conversation: Conversation, question: Question) -> tuple[str, dict[str, Any]]:
+def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
     """Return the statement that answers a question, and its parameters."""
-    return read_file("hybrid.sql"), {
-        "tenant": conversation.tenant_id,
-        "conversation": conversation.id,
+    return read_hybrid(), {
+        **_narrow(scope),
+        **_read_words(scope, question.request.query),
         "shelves": [shelf.value for shelf in question.shelves],
-        "language": conversation.language,
-        "words": text.prepare(question.request.query),
         **question.request.parameters(),
         "now": question.now,
         "fact_limit": question.fact_limit,
@@ -204,6 +210,35 @@ def state(conversation: Conversation, question: Question) -> tuple[str, dict[str
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
     }
+
+
+def _narrow(scope: Scope) -> dict[str, Any]:
+    """Return the parameters that say where to look."""
+    return {
+        "tenant": scope.tenant.id,
+        "shared": scope.is_shared,
+        "conversation": scope.conversation.id if scope.conversation else None,
+        "owners": list(scope.owners),
+        "owner": scope.key if scope.is_shared and scope.agent_id is None else None,
+        "everyone": scope.is_everything,
+        "left_out": scope.left_out,
+        "of_agent": scope.agent_id is not None and not scope.is_everything,
+        "homes": list(scope.homes),
+        "uncounted": scope.is_moving,
+    }
+
+
+def _read_words(scope: Scope, query: str) -> dict[str, Any]:
+    """Return the words of a query, and in which languages they are read.
+
+    Of several languages one says which words do not count: the question's own.
+    """
+    words = text.prepare(query)
+    languages, language = list(scope.languages), scope.languages[0]
+    if scope.is_shared:
+        language = detect_language([query])
+        language = STOPPED_BY if language == SIMPLE else language
+    return {"words": words, "languages": languages, "language": language}
 
 
 def _to_hit(row: Sequence[Any]) -> Hit:

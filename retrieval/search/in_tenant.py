@@ -27,7 +27,7 @@ from retrieval import links
 from retrieval.hits import Finding
 from retrieval.links import Node
 from retrieval.memory import EPISODIC
-from retrieval.search.in_conversation import Meaning, embed
+from retrieval.search.in_conversation import STOPPED_BY, Meaning, embed
 from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
 from retrieval.statements import fetch_dicts, read_find
 from semantic import beliefs
@@ -52,8 +52,6 @@ FILTERS = (
     "emotion_valence", "min_importance", "since", "until",
 )  # fmt: skip
 """What may narrow a search, by the parameters of `describing.sql`."""
-STOPPED_BY = "english"
-"""Whose stop words do not count in a query that is too short to tell its language."""
 
 
 @dataclass(frozen=True, slots=True)

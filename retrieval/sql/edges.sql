@@ -58,7 +58,7 @@ UNION ALL (
         AND evidence.withdrawn_by_id IS NULL
         AND NOT EXISTS (
             SELECT FROM semantic_fact AS waiting
-            WHERE waiting.id = evidence.fact_id AND waiting.invalidated_because = 'waiting'
+            WHERE waiting.id = evidence.fact_id AND waiting.invalidated_because IN ('waiting', 'forgotten')
                 AND waiting.tenant_id = %(tenant)s
         )
     ORDER BY evidence.fact_id DESC

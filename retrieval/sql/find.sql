@@ -15,8 +15,8 @@
 --      timestamptz, lexical_rank, vector_rank bigint or NULL, lexical_found, vector_found bigint
 --      (memories of that kind in each leg), distance float or NULL (1 less the cosine),
 --      total bigint (memories that match)
--- index: indexing_unit_by_terms; indexing_vector_covering, index-only, for wide vectors
---      indexing_vector_wide; an approximate index of the whole tenant where there is one and
+-- index: indexing_unit_by_terms; indexing_vector_of_owner, index-only, for wide vectors
+--      indexing_vector_wide_of_owner; an approximate index of the whole tenant where there is one and
 --      nothing is filtered; those of describing.sql
 -- {described} and {passing} are describing.sql, {passes} keeps to what passes the filters; a
 -- partial index needs constants: {near_facts} and so on.
@@ -67,7 +67,7 @@ word AS MATERIALIZED (
 size AS MATERIALIZED (
     SELECT shelf, sum(units)::float8 AS n,
         greatest(sum(lexemes)::float8 / sum(units)::float8, 1) AS average_dl
-    FROM indexing_shelfsize WHERE tenant_id = %(tenant)s
+    FROM indexing_shelfsize WHERE tenant_id = %(tenant)s AND user_scope IS NULL
     GROUP BY shelf HAVING sum(units) > 0
 ),
 -- `OFFSET 0`: by the index of the words, not by one that could only say whose the units are; so

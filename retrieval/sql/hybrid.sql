@@ -1,4 +1,5 @@
--- The memories of one conversation that answer a query best, facts and episodes at once.
+-- The memories that answer a query best, facts and episodes at once: those of one conversation,
+-- of all of a user's, or some that were found in a whole tenant.
 --
 -- Two legs, BM25 over words and inner products over vectors, are fused by reciprocal
 -- rank; episodes are then weighted by how well they are still remembered. Each shelf
@@ -10,8 +11,13 @@
 -- scored exactly. Document frequencies are exact: a large shelf keeps its own, a small
 -- one is read through.
 --
--- in:  tenant uuid, conversation uuid, shelves text[], language text, words text
---      (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
+-- in:  tenant uuid; shared bool (whether several conversations are searched), conversation uuid or
+--      NULL (the only one); of several: owners uuid[] (a user's), owner uuid or NULL (the only
+--      one, where his approximate index may serve), everyone bool (whatever the owner),
+--      left_out uuid or NULL (a conversation), of_agent bool and homes uuid[] (these alone),
+--      uncounted bool (the user's own statistics are not right now);
+--      shelves text[], languages text[] (of the texts), language text (whose stop words do not
+--      count), words text (prepared), model text, dim int, vector halfvec or NULL, category text or NULL,
 --      depth int (memories a leg), fact_pool and episode_pool int (units a leg and shelf),
 --      k (of RRF), lexical_weight and vector_weight (of the legs),
 --      limits by shelf: fact_limit, episode_limit int; now timestamptz, factor and decay
@@ -31,10 +37,12 @@
 --      surprise, end_at), lexical_score float or NULL (BM25) and cosine float or NULL, of
 --      the memory's best unit in each leg; newer uuid[] (facts that come along and seem to
 --      contradict this one, by suggestions that nobody has decided on)
--- index: indexing_word_count_one_a_word; indexing_unit_by_words and
---      indexing_vector_covering, index-only; for wide vectors indexing_vector_wide; with
---      as_of indexing_unit_by_time and indexing_vector_by_time; semantic_suggestion_made_once;
---      for single messages indexing_vector_one_a_model and indexing_vector_headline
+-- {within} narrows units and vectors to all of this, {counted} their statistics.
+-- index: indexing_word_count_one_a_word; indexing_unit_words_of_owner and
+--      indexing_vector_of_owner, index-only; for wide vectors indexing_vector_wide_of_owner; with
+--      as_of indexing_unit_time_of_owner and indexing_vector_time_of_owner;
+--      semantic_suggestion_made_once; for single messages indexing_vector_one_a_model and
+--      indexing_vector_headline
 -- Parameters that say what is asked for come as literals, also in a plan that is kept:
 -- `CASE WHEN NULL IS NULL …` is folded before a plan is chosen, so that partial indexes on
 -- `invalid_at IS NULL` serve, and parts that nobody asked for are never run. An approximate
@@ -43,15 +51,28 @@ WITH
 -- Named once: each mention would be read from its text anew.
 aim AS MATERIALIZED (SELECT %(vector)s::halfvec AS vector),
 known AS MATERIALIZED (SELECT unnest(%(known)s::uuid[]) AS id),
+-- Whose entries are searched: a user's, or those of a conversation, its own and its users'.
+scope AS MATERIALIZED (
+    SELECT CASE WHEN %(shared)s THEN %(owners)s::uuid[] ELSE (
+        SELECT array_agg(DISTINCT coalesce(user_scope, conversation_id)) || %(conversation)s::uuid
+        FROM indexing_shelfsize
+        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+    ) END AS owners
+),
+-- The lexemes that the languages make of a word, `word` saying which one, are one word.
 asked AS MATERIALIZED (
-    SELECT lexeme, public.memory_slot(lexeme) AS slot,
-        (row_number() OVER (ORDER BY place))::int - 1 AS place
+    SELECT lexeme, slot, word, (row_number() OVER (ORDER BY place, slot))::int - 1 AS place
     FROM (
-        SELECT min(lexeme) AS lexeme, min(place) AS place
-        FROM unnest(tsvector_to_array(public.memory_ts(%(language)s, %(words)s)))
-            WITH ORDINALITY AS word (lexeme, place)
+        SELECT min(lexeme) AS lexeme, public.memory_slot(lexeme) AS slot, min(place) AS place,
+            min(positions[1]) AS word
+        FROM unnest(%(languages)s::text[]) AS spoken CROSS JOIN LATERAL
+            unnest(public.memory_ts(spoken, %(words)s))
+                WITH ORDINALITY AS lexeme (lexeme, positions, weights, place)
+        WHERE spoken = %(language)s OR positions[1] IN (
+            SELECT unnest(positions) FROM unnest(public.memory_ts(%(language)s, %(words)s))
+        )
         GROUP BY public.memory_slot(lexeme)
-        ORDER BY min(place) LIMIT 1000
+        ORDER BY min(place), 2 LIMIT 1000
     ) AS word
 ),
 -- One product tells which of 24 lexemes a unit holds: 2^24 is what a float4 counts to.
@@ -62,18 +83,22 @@ probe AS MATERIALIZED (
     FROM asked GROUP BY place / 24
 ),
 shelf AS MATERIALIZED (
-    SELECT shelf, units::float8 AS n, greatest(lexemes::float8 / units, 1) AS average_dl, counted
+    SELECT shelf, sum(units)::float8 AS n,
+        greatest(sum(lexemes)::float8 / sum(units)::float8, 1) AS average_dl,
+        bool_and(counted) AS counted
     FROM indexing_shelfsize
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-        AND shelf = ANY(%(shelves)s) AND units > 0 AND %(as_of)s::timestamptz IS NULL
-        AND NOT %(believed)s
+    WHERE tenant_id = %(tenant)s AND {counted}
+        AND shelf = ANY(%(shelves)s) AND %(as_of)s::timestamptz IS NULL
+        AND NOT %(believed)s AND NOT %(uncounted)s
+    GROUP BY shelf HAVING sum(units) > 0
     UNION ALL
     SELECT shelf, count(*)::float8, greatest(avg(dl), 1)::float8, FALSE
     FROM indexing_searchunit
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+    WHERE tenant_id = %(tenant)s AND {within}
         AND shelf = ANY(%(shelves)s) AND CASE
             WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                 AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+            WHEN %(as_of)s::timestamptz IS NULL THEN %(uncounted)s AND invalid_at IS NULL
             ELSE valid_at <= %(as_of)s::timestamptz
                 AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
         END
@@ -83,7 +108,7 @@ holding AS MATERIALIZED (
     SELECT shelf.shelf, probe.number, code::int, units::float8
     FROM shelf CROSS JOIN probe CROSS JOIN LATERAL (
         SELECT -(words <#> probe.weights) AS code, count(*) AS units FROM indexing_searchunit
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s AND {within}
             AND shelf = shelf.shelf
             AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                     AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
@@ -99,18 +124,22 @@ rarity AS MATERIALIZED (
     SELECT shelf, slot, lexeme, ln(1 + (n - df + 0.5::float8) / (df + 0.5::float8)) AS idf,
         ('{' || slot || ':1,' || slot + 1 || ':1}/1000000000')::sparsevec AS alone
     FROM (
-        SELECT shelf.shelf, n, slot, lexeme, CASE WHEN counted THEN (
-            SELECT units FROM indexing_wordcount
-            WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
-                AND shelf = shelf.shelf AND slot = asked.slot
-        ) ELSE (
-            SELECT sum(units) FROM holding
-            WHERE holding.shelf = shelf.shelf AND number = place / 24
-                AND code >> place %% 24 & 1 = 1
-        ) END AS df
-        FROM shelf CROSS JOIN asked
+        SELECT shelf, n, slot, lexeme, units,
+            least(sum(units) OVER (PARTITION BY shelf, word), n) AS df
+        FROM (
+            SELECT shelf.shelf, n, slot, word, lexeme, CASE WHEN counted THEN (
+                SELECT sum(units) FROM indexing_wordcount
+                WHERE tenant_id = %(tenant)s AND {counted}
+                    AND shelf = shelf.shelf AND slot = asked.slot
+            ) ELSE (
+                SELECT sum(units) FROM holding
+                WHERE holding.shelf = shelf.shelf AND number = place / 24
+                    AND code >> place %% 24 & 1 = 1
+            ) END AS units
+            FROM shelf CROSS JOIN asked
+        ) AS held
     ) AS frequency
-    WHERE df > 0
+    WHERE units > 0
 ),
 question AS MATERIALIZED (
     SELECT shelf, average_dl, 0.9::float8 / average_dl AS slope,
@@ -124,7 +153,7 @@ lexical_pool AS MATERIALIZED (
         SELECT id AS unit_id, memory_id, dl, words, (words <#> question.words)
             / (1.3::float8 + question.slope * dl) AS distance
         FROM indexing_searchunit
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s AND {within}
             AND shelf = question.shelf
             AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                     AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
@@ -166,7 +195,10 @@ lexical AS (
 ),
 near AS MATERIALIZED (
     SELECT shelf FROM indexing_vectorindex
-    WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+    WHERE tenant_id = %(tenant)s AND CASE WHEN %(shared)s
+            THEN conversation_id IS NULL AND user_scope = %(owner)s::uuid
+            ELSE conversation_id = %(conversation)s AND user_scope IS NULL
+        END
         AND %(as_of)s::timestamptz IS NULL AND NOT %(believed)s
         AND shelf = ANY(%(shelves)s) AND model = %(model)s AND dim = %(dim)s
         AND %(category)s::text IS NULL AND (SELECT vector FROM aim) IS NOT NULL
@@ -178,7 +210,7 @@ vector_unit AS MATERIALIZED (
     ) AS shelf CROSS JOIN LATERAL (
         SELECT unit_id, memory_id, embedding <#> (SELECT vector FROM aim) AS distance
         FROM indexing_searchvector
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s AND {within}
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
             AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
                     AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
@@ -196,7 +228,11 @@ vector_unit AS MATERIALIZED (
         SELECT unit_id, memory_id,
             embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, 'fact'
         FROM indexing_searchvector
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s AND CASE WHEN %(shared)s
+                THEN coalesce(user_scope, conversation_id) = %(owner)s::uuid
+                    AND conversation_id IS DISTINCT FROM %(left_out)s::uuid
+                ELSE conversation_id = %(conversation)s
+            END
             AND shelf = 'fact' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
             AND (SELECT TRUE FROM near WHERE shelf = 'fact')
         ORDER BY distance LIMIT %(fact_pool)s
@@ -205,7 +241,11 @@ vector_unit AS MATERIALIZED (
         SELECT unit_id, memory_id,
             embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, 'episode'
         FROM indexing_searchvector
-        WHERE tenant_id = %(tenant)s AND conversation_id = %(conversation)s
+        WHERE tenant_id = %(tenant)s AND CASE WHEN %(shared)s
+                THEN coalesce(user_scope, conversation_id) = %(owner)s::uuid
+                    AND conversation_id IS DISTINCT FROM %(left_out)s::uuid
+                ELSE conversation_id = %(conversation)s
+            END
             AND shelf = 'episode' AND model = %(model)s AND dim = %(dim)s AND invalid_at IS NULL
             AND (SELECT TRUE FROM near WHERE shelf = 'episode')
         ORDER BY distance LIMIT %(episode_pool)s
@@ -237,6 +277,10 @@ weighted AS (
         )) END AS retrievability
     FROM fused LEFT JOIN episodic_episode AS episode
         ON episode.id = memory_id AND episode.tenant_id = %(tenant)s
+    -- Of another one's conversation a user has the messages that name him, never the episode.
+    WHERE CASE WHEN %(shared)s AND NOT %(everyone)s AND NOT %(with_lines)s
+        THEN episode.id IS NULL OR episode.conversation_id = ANY(%(homes)s::uuid[]) ELSE TRUE
+    END
 ),
 best AS MATERIALIZED (
     SELECT * FROM (
@@ -321,6 +365,9 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
         SELECT json_build_array(category, fact, valid_at, (
             SELECT count(*) FROM semantic_evidence
             WHERE fact_id = semantic_fact.id AND tenant_id = %(tenant)s AND withdrawn_by_id IS NULL
+                AND (%(shared)s OR %(conversation)s = coalesce(
+                    semantic_evidence.conversation_id, semantic_fact.conversation_id
+                ))
         ))
         FROM semantic_fact WHERE id = best.memory_id AND tenant_id = %(tenant)s
     ) ELSE (

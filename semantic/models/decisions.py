@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from episodic.models import Conversation
+from episodic.models import Conversation, Withholding
 from memoryproject.database.constraints import check, choices_of, index, unique, unique_null
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
@@ -15,7 +15,8 @@ from semantic.models.facts import Changeset, Fact
 class Suggestion(TenantModel):
     """A contradiction or a duplicate that a rule only suspects: a curator accepts or declines it.
 
-    Open while its facts are active and no decision on it is in effect; reverts keep the flags.
+    Or that a user asked to forget a fact: a person erases or restores it. Open while its facts
+    are active (one to erase: forgotten) and no decision on it is in effect; reverts keep the flags.
     """
 
     users_by = "conversation"
@@ -32,6 +33,9 @@ class Suggestion(TenantModel):
     reason = models.CharField(max_length=40, help_text="A code: same_slot, near_words, cap, …")
     valid_until = models.DateTimeField(
         null=True, help_text="Until when the old fact was true; NULL: until the new one began."
+    )
+    withholding = TenantForeignKey(
+        Withholding, null=True, help_text="Of one to erase: the quarantine of what says the fact."
     )
     created_at = models.DateTimeField(db_default=Now())
     decision = models.CharField(max_length=16, choices=Decision.choices, blank=True)
@@ -62,8 +66,11 @@ class Suggestion(TenantModel):
 
     @property
     def is_open(self) -> bool:
-        """Whether both facts are active, and no decision on it is in effect."""
+        """Whether its facts are as it says, and no decision on it is in effect."""
         is_decided = self.decision and not self.is_reopened
+        if self.kind == SuggestionKind.ERASE:
+            is_forgotten = self.old_fact.invalidated_because == Fact.Because.FORGOTTEN
+            return is_forgotten and not (self.is_withdrawn or is_decided)
         facts = filter(None, (self.old_fact, self.new_fact))
         return not (self.is_withdrawn or is_decided or any(fact.invalid_at for fact in facts))
 

@@ -1,5 +1,7 @@
 """Tables of facts, their evidence, and changesets with their changes."""
 
+from collections.abc import Sequence
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
@@ -69,8 +71,19 @@ class Fact(Correctable, TenantModel):
         REVERTED = "reverted", "what brought it was undone"
         ERASED = "erased", "it was erased"
         WAITING = "waiting", "it waits for a curator"
+        FORGOTTEN = "forgotten", "a user asked to forget it"
+
+    HIDDEN = (Because.WAITING, Because.FORGOTTEN)
+    """Reasons for which a fact is shown to nobody but those who decide on the review queue."""
 
     conversation = TenantForeignKey(Conversation, db_index=False)
+    user_id = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whose it is, where all messages that say it name another user than the "
+        "conversation's; empty: the conversation's.",
+    )
     category = models.CharField(max_length=16, choices=choices_of(Category))
     fact = models.TextField(help_text="One sentence, understandable by itself.")
     keywords = ArrayField(models.TextField(), default=list, help_text="Names and nouns.")
@@ -131,6 +144,11 @@ class Fact(Correctable, TenantModel):
             index("semantic_fact_by_time", "valid_at"),
         ]
 
+    @classmethod
+    def of_users(cls, users: Sequence[str]) -> Q:
+        """Return the facts of users' conversations, and what they alone said in others."""
+        return super().of_users(users) | Q(user_id__in=users) & ~Q(user_id="")
+
     def __str__(self) -> str:
         return self.fact
 
@@ -140,6 +158,12 @@ class Evidence(TenantModel):
 
     fact = TenantForeignKey(Fact)
     episode = TenantForeignKey(Episode)
+    conversation = TenantForeignKey(
+        Conversation,
+        null=True,
+        db_index=False,
+        help_text="The episode's, where that is not the fact's own; NULL: it is.",
+    )
     message_seqs = ArrayField(
         models.BigIntegerField(), help_text="Messages that say it; empty: the whole episode."
     )
@@ -153,6 +177,9 @@ class Evidence(TenantModel):
         verbose_name_plural = "evidence"
         constraints = [
             unique("semantic_evidence_counts_once", "tenant fact episode", Q(withdrawn_by=None))
+        ]
+        indexes = [
+            index("semantic_evidence_elsewhere", "conversation fact", Q(conversation__isnull=False))
         ]
 
     def __str__(self) -> str:

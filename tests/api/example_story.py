@@ -185,6 +185,8 @@ def say(session: Session) -> list[str]:
     session.call("add_messages", batch, status=200, **once)
     job = session.call("flush", {"conversation_id": TALK}, status=202)["job_id"]
     drain_jobs()
+    session.call("close_conversation", status=202, conversation_id=TALK)
+    drain_jobs()
     session.call("get_job", job_id=job)
     session.call("get_conversation", conversation_id=TALK)
     facts = Fact.objects.of(session.keys["read"].tenant).order_by("id")
@@ -319,6 +321,7 @@ def operate(session: Session, note: str) -> None:
     aside = Message.objects.of(reader.tenant).filter(conversation=home)
     aside.update(quarantined_by=dead)
     session.call("retry_conversation", status=202, conversation_id=OTHER_TALK)
+    session.call("move_conversation", {"user_id": "olga"}, status=202, conversation_id=OTHER_TALK)
     session.call("retry_job", job_id=dead.id)
     LLMCall.objects.create(
         tenant=reader.tenant, job=dead.id, request_sha256="0" * 64, purpose="segment",
@@ -341,6 +344,7 @@ def operate(session: Session, note: str) -> None:
     (event,) = session.call("list_webhook_events", webhook_id=webhook)["items"]
     session.call("redeliver_event", status=202, event_id=event["id"])
     session.call("delete_webhook", status=204, webhook_id=webhook)
+    session.call("forget", {"text": "I am allergic to peanuts", "user_id": "ana-4711"})
 
 
 def go_wrong(session: Session) -> None:

@@ -95,6 +95,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "episodic_message": {
         "role": WORD,
         "name": ROW,
+        "user_id": ROW,
         "content": ROW,
         "client_key": f"{ROW}; taken from the others of its batch",
         "body_sha256": f"{ROW}; taken from the others of its batch",
@@ -242,6 +243,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "decided_by": WHO,
     },
     "semantic_fact": {
+        "user_id": ROW,
         "category": WORD,
         "fact": ROW,
         "keywords": ROW,

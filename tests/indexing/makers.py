@@ -24,7 +24,12 @@ def make_conversation(tenant: Tenant) -> Conversation:
 
 
 def fill(
-    conversation: Conversation, texts: list[str], *, model: str = "test", seed: int = 1
+    conversation: Conversation,
+    texts: list[str],
+    *,
+    model: str = "test",
+    seed: int = 1,
+    user_id: str = "",
 ) -> list[uuid.UUID]:
     """Index one fact a text, each in a direction of its own; return the memories' ids."""
     random = np.random.default_rng(seed)
@@ -33,6 +38,7 @@ def fill(
         tenant=conversation.tenant,
         conversation_id=conversation.id,
         model=model,
+        user_id=user_id,
         entries=[
             Entry(
                 memory=memory,

@@ -14,6 +14,7 @@ from episodic.models import Conversation
 from indexing import approximate
 from indexing.models import MemoryKind, VectorIndex
 from retrieval.hits import Hit
+from retrieval.scope import in_one
 from retrieval.search.in_conversation import Question, search, state
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
@@ -45,7 +46,7 @@ def ids(found: list[Hit]) -> list[uuid.UUID]:
 
 
 def plan_of(conversation: Conversation, question: Question) -> str:
-    statement, parameters = state(conversation, question)
+    statement, parameters = state(in_one(conversation), question)
     with connection.cursor() as cursor:
         # So few rows are sorted as fast as an index gives them: it must be able to at all.
         cursor.execute("SET enable_sort = off")
@@ -93,7 +94,7 @@ def global_index(large: Conversation) -> Iterator[None]:
 def test_an_index_over_everything_takes_nothing_away(
     large: Conversation, global_index: None
 ) -> None:
-    found = search(large, ask(large))
+    found = search(in_one(large), ask(large))
     assert len(found) == 100
     assert found[0].vector_found == 100
     assert "everybodys" not in plan_of(large, ask(large))
@@ -102,7 +103,7 @@ def test_an_index_over_everything_takes_nothing_away(
 def test_the_index_of_a_scope_is_used_and_finds_nearly_the_same(
     large: Conversation, scope: VectorIndex
 ) -> None:
-    exact = ids(search(large, ask(large)))
+    exact = ids(search(in_one(large), ask(large)))
     steps: list[tuple[int, int]] = []
     approximate.build(scope, report=lambda done, total: steps.append((done, total)))
     trial = approximate.try_out(scope)
@@ -110,11 +111,11 @@ def test_the_index_of_a_scope_is_used_and_finds_nearly_the_same(
     scope.save(force_insert=True)
     assert trial.recall > 0.9
     assert scope.name in plan_of(large, ask(large))
-    assert len(set(ids(search(large, ask(large)))) & set(exact)) >= 95
+    assert len(set(ids(search(in_one(large), ask(large)))) & set(exact)) >= 95
     for changes in ({"as_of": NOW}, {"category": "skill"}, {"model": "another"}, {"vector": None}):
         assert scope.name not in plan_of(large, ask(large, **changes))
     approximate.drop(scope)
-    assert ids(search(large, ask(large))) == exact
+    assert ids(search(in_one(large), ask(large))) == exact
 
 
 def test_building_again_replaces_what_stood_there(scope: VectorIndex) -> None:

@@ -137,5 +137,5 @@ def check_answers(new: Product) -> None:
         assert caller.post("flush", talk).status == 202
         new.manage("drain_jobs")
         assert caller.get(f"conversations/{talk['conversation_id']}").json()["pending"] == 0
-    sizes = new.query("SELECT sum(units) FROM indexing_shelfsize")
+    sizes = new.query("SELECT sum(units) FROM indexing_shelfsize WHERE user_scope IS NULL")
     assert sizes == new.query("SELECT count(*) FROM indexing_searchunit WHERE invalid_at IS NULL")

@@ -17,8 +17,8 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.tenancy.models import Tenant
-from retrieval.search.in_conversation import search
-from retrieval.statements import read_file
+from retrieval.scope import in_one
+from retrieval.search.in_conversation import search, state
 from tests.conftest import Agent
 from tests.retrieval.searches import make_question
 
@@ -76,26 +76,12 @@ def lexemes(text: str) -> list[str]:
 
 def scores_in_sql(conversation: Conversation, query: str) -> dict[uuid.UUID, float]:
     """Return BM25 by memory, read from the statement's own intermediate result."""
-    statement = read_file("hybrid.sql")
+    question = make_question(query, shelves=(MemoryKind.FACT,), now=NOW)
+    statement, params = state(in_one(conversation), question)
     head = statement[: statement.index("lexical AS (")].rstrip().rstrip(",")
+    params |= {"fact_pool": 1000, "language": "english", "languages": ["english"]}
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"{head} SELECT memory_id, score FROM lexical_unit",
-            {
-                "tenant": conversation.tenant_id,
-                "conversation": conversation.id,
-                "shelves": ["fact"],
-                "language": "english",
-                "words": query,
-                "category": None,
-                "as_of": None,
-                "believed": False,
-                "known": [],
-                "vector": None,
-                "fact_pool": 1000,
-                "episode_pool": 1000,
-            },
-        )
+        cursor.execute(f"{head} SELECT memory_id, score FROM lexical_unit", params)
         return dict(cursor.fetchall())
 
 
@@ -130,7 +116,7 @@ def test_scores_equal_rank_bm25s_up_to_its_idf(ana: Agent, word: str) -> None:
 def test_words_alone_find_memories_that_have_no_vector(ana: Agent) -> None:
     conversation, ids = index_corpus(ana.tenant, corpus())
     found = search(
-        conversation,
+        in_one(conversation),
         make_question(
             "berlin office",
             shelves=(MemoryKind.FACT,),

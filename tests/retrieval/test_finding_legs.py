@@ -129,4 +129,4 @@ def test_words_and_vectors_come_from_their_indexes(ana: Agent, cleo: Agent) -> N
             cursor.execute(f"VACUUM (ANALYZE) {model._meta.db_table}")
     assert "Bitmap Index Scan on indexing_unit_by_terms" in explain(ana)
     plan = explain(ana, off="enable_bitmapscan")
-    assert "Index Only Scan using indexing_vector_covering" in plan
+    assert "Index Only Scan using indexing_vector_of_owner" in plan

@@ -24,9 +24,10 @@ from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
 from retrieval.receipts import count_served, measure_pace, write_receipt
+from retrieval.scope import in_one
 from retrieval.search.in_conversation import Meaning, Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
-from retrieval.statements import read_edges, read_file, read_find
+from retrieval.statements import read_edges, read_file, read_find, read_hybrid
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
@@ -74,7 +75,7 @@ def ask(**changes: Any) -> Question:
 
 def explain(conversation: Conversation, **changes: Any) -> str:
     """Return the plan of a search, without the parts that never ran."""
-    statement, parameters = state(conversation, ask(**changes))
+    statement, parameters = state(in_one(conversation), ask(**changes))
     with connection.cursor() as cursor:
         cursor.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + statement, parameters)
         lines = [row[0] for row in cursor.fetchall()]
@@ -84,16 +85,16 @@ def explain(conversation: Conversation, **changes: Any) -> str:
 def test_what_is_believed_now_is_read_from_two_indexes_alone(conversation: Conversation) -> None:
     plan = explain(conversation)
     assert "valid_until" not in plan
-    assert "Index Only Scan using indexing_unit_by_words" in plan
-    assert "Index Only Scan using indexing_vector_covering" in plan
+    assert "Index Only Scan using indexing_unit_words_of_owner" in plan
+    assert "Index Only Scan using indexing_vector_of_owner" in plan
     assert "Seq Scan on indexing_search" not in plan
 
 
 def test_what_was_true_then_is_read_by_time(conversation: Conversation) -> None:
     plan = explain(conversation, as_of=NOW)
-    assert "indexing_unit_by_time" in plan and "indexing_vector_by_time" in plan
+    assert "indexing_unit_time_of_owner" in plan and "indexing_vector_time_of_owner" in plan
     assert "valid_until" in plan
-    assert "indexing_unit_by_words" not in plan and "indexing_vector_covering" not in plan
+    assert "indexing_unit_words_of_owner" not in plan and "indexing_vector_of_owner" not in plan
 
 
 def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Conversation) -> None:
@@ -102,7 +103,7 @@ def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Con
 
 
 def test_without_a_vector_no_vector_is_read(conversation: Conversation) -> None:
-    assert "indexing_vector_covering" not in explain(conversation, meaning=Meaning())
+    assert "indexing_vector_of_owner" not in explain(conversation, meaning=Meaning())
 
 
 def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
@@ -116,7 +117,7 @@ def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
 WHOLE = {
     "between.sql": read_file("between.sql"),
     "find.sql": read_find(),
-    "hybrid.sql": read_file("hybrid.sql"),
+    "hybrid.sql": read_hybrid(),
     "links.sql": read_edges("links.sql", once=False),
     "load.sql": read_file("load.sql"),
     "neighbours.sql": read_edges("neighbours.sql", once=True),
@@ -172,10 +173,12 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
     hits = [Hit(memory_id, MemoryKind.FACT, rank=1, score=1.0) for memory_id in facts]
     everywhere = SearchRequest(query="lighthouse", max_results=100)
     with explaining() as plans:
-        search(conversation, ask())
-        search(conversation, ask(line_limit=100, episode_limit=60))
-        search(conversation, ask(line_limit=100, as_of=NOW))
-        load_candidates(conversation, hits, hits, with_pinned=True, with_retired=True, whole=True)
+        search(in_one(conversation), ask())
+        search(in_one(conversation), ask(line_limit=100, episode_limit=60))
+        search(in_one(conversation), ask(line_limit=100, as_of=NOW))
+        load_candidates(
+            in_one(conversation), hits, hits, with_pinned=True, with_retired=True, whole=True
+        )
         find_with(tenant=ana.tenant, request=everywhere, meaning=Meaning())
         receipt = Retrieval(
             tenant=ana.tenant,

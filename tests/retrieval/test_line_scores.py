@@ -13,6 +13,7 @@ from indexing import services as index
 from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.ai.embeddings import Vectors
+from retrieval.scope import in_one
 from retrieval.search.in_conversation import HEADLINE_WEIGHT, MEANING_WEIGHT, search
 from tests.conftest import Agent
 from tests.retrieval.searches import make_question
@@ -74,7 +75,7 @@ def lines_of(
     conversation: Conversation, words: str, *, vector: Vectors | None = ASKED, limit: int = 10
 ) -> dict[int, float]:
     found = search(
-        conversation,
+        in_one(conversation),
         make_question(
             words,
             vector=vector,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from episodic import segmentation
 from episodic.engines import Line, Segment, Segmentation, Vectors
@@ -113,6 +114,9 @@ class Talk:
     agent: Agent
     id: uuid.UUID = field(default_factory=uuid.uuid4)
     said: int = 0
+    user_id: str = ""
+    later: timedelta = timedelta(0)
+    """How long after the other conversations of a test this one is had."""
     running: claims.Claim = field(init=False)
 
     def learn(self, *wishes: Wish, hints: Sequence[Hint] = ()) -> Changeset:
@@ -123,7 +127,9 @@ class Talk:
     def say(self) -> None:
         """Post eight messages and make an episode of them, whose facts are not drawn yet."""
         lines, start = [(MOVING, MORNING), (RUNNING, EVENING)][self.said % 2]
-        body = {"conversation_id": str(self.id), "messages": messages(lines, start)}
+        body = {"conversation_id": str(self.id), "messages": messages(lines, start + self.later)}
+        if self.user_id:
+            body["user_id"] = self.user_id
         assert self.agent.post("add_messages", body).status_code == 201
         self.said += 1
         segmentation.segment_window(
@@ -153,6 +159,11 @@ class Talk:
         )
         assert drawn == 1
         return Changeset.objects.of(self.agent.tenant).filter(job_id=self.running.id).get()
+
+    def draw_again(self, *wishes: Wish) -> Changeset:
+        """Draw facts from episodes that are to be drawn from once more."""
+        self.claim()
+        return self.draw(Wishes(wishes))
 
     def row(self) -> Conversation:
         return Conversation.objects.of(self.agent.tenant).get(external_id=self.id)

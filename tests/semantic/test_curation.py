@@ -110,7 +110,7 @@ def test_an_act_leaves_who_did_it_why_and_both_states(talk: Talk) -> None:
 
 def shelf(talk: Talk) -> tuple[int, int, dict[int, int]]:
     """Return units, lexemes and words of the shelf of facts, as they are kept."""
-    scope = {"conversation": talk.row(), "shelf": "fact"}
+    scope = {"conversation": talk.row(), "user_scope": None, "shelf": "fact"}
     size = ShelfSize.objects.of(talk.agent.tenant).get(**scope)
     words = WordCount.objects.of(talk.agent.tenant).filter(**scope, units__gt=0)
     return size.units, size.lexemes, dict(words.values_list("slot", "units"))
@@ -120,7 +120,7 @@ def test_a_restored_fact_is_found_as_before_by_words_and_by_meaning(talk: Talk) 
     with connection.cursor() as cursor:
         row = talk.row()
         cursor.execute(
-            "SELECT public.memory_count_words(%s, %s, 'fact')", [talk.agent.tenant.id, row.id]
+            "SELECT public.memory_count_words(%s, %s, NULL, 'fact')", [talk.agent.tenant.id, row.id]
         )
     question, counts = "Who works at a bakery in Ghent?", shelf(talk)
     before = served(talk, question)
@@ -343,7 +343,7 @@ def test_closing_one_more_fact_costs_the_writes_of_one_fact(talk: Talk) -> None:
                 )
             )
         )
-    written, looked_for = 3, 13
+    written, looked_for = 3, 14
     assert costs[1] - costs[0] == written + looked_for, "the fact, its unit, its vector; its marks"
 
 

@@ -19,6 +19,7 @@ from jobs.models import LLMCall
 from memoryproject.ai import embeddings
 from memoryproject.tenancy.models import TenantModel
 from retrieval.hits import Finding, Hit
+from retrieval.scope import in_one
 from retrieval.search import in_conversation, in_tenant
 from retrieval.search.in_conversation import Meaning
 from tests.conftest import Agent
@@ -69,7 +70,7 @@ def ask_leg(agent: Agent, talk: uuid.UUID, leg: str) -> list[Hit]:
         explain=True,
         line_limit=20,
     )
-    return in_conversation.search(conversation, question)
+    return in_conversation.search(in_one(conversation), question)
 
 
 def plain(found: list[Hit]) -> list[Hit]:

@@ -92,6 +92,48 @@ def test_a_later_session_recalls_and_what_it_recalled_is_not_kept(
     ]
 
 
+def test_the_next_session_knows_at_once_what_the_last_one_said(memory: Client) -> None:
+    """The messages wait for a full window: no worker has made anything of them."""
+    folder, user = f"/projects/{uuid.uuid4()}", f"u-{uuid.uuid4()}"
+    said = "We use pnpm, and the staging database listens on port 5544."
+    run(say("UserPromptSubmit", folder, prompt=said), MEMORY_USER=user)
+    run(say("Stop", folder, last_assistant_message="Noted."), MEMORY_USER=user)
+    later = say("UserPromptSubmit", folder, prompt="Write a script that dumps staging.")
+    known = run(later, MEMORY_USER=user)
+    assert "5544" in known and "pnpm" in known
+
+
+def test_another_folder_gets_preferences_guidelines_and_dangers_alone(memory: Client) -> None:
+    folder, user = f"/projects/{uuid.uuid4()}", f"u-{uuid.uuid4()}"
+    for said in (
+        "From now on always answer in bullet points.", "I prefer tabs to spaces.",
+        "The staging database listens on port 5544.", "I'm allergic to peanuts.",
+    ):  # fmt: skip
+        run(say("UserPromptSubmit", folder, prompt=said), MEMORY_USER=user)
+    run(say("SessionEnd", folder), MEMORY_USER=user)
+    home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
+    memory.wait_for(memory.close_conversation(home))
+
+    other = f"/projects/{uuid.uuid4()}"
+    asked = "Format the script that dumps the staging database with tabs or spaces."
+    known = run(say("UserPromptSubmit", other, prompt=asked), MEMORY_USER=user)
+    assert "bullet points" in known and "tabs to spaces" in known and "peanuts" in known
+    assert "5544" not in known
+    run(say("UserPromptSubmit", other, prompt="Where was I?"), MEMORY_USER=f"{user}-other")
+    stranger = say("UserPromptSubmit", f"/projects/{uuid.uuid4()}", prompt=asked)
+    assert "bullet points" not in run(stranger, MEMORY_USER=f"{user}-other")
+
+
+def test_the_end_of_a_session_settles_it(memory: Client) -> None:
+    folder = f"/projects/{uuid.uuid4()}"
+    run(say("UserPromptSubmit", folder, prompt=SAID))
+    assert run(say("SessionEnd", folder)) == ""
+    home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
+    memory.wait_for(memory.flush(home))
+    assert memory.get_conversation(home)["pending"] == 0
+    assert run(say("SessionEnd", "/projects/never-used")) == ""
+
+
 def test_an_agent_goes_on_when_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -142,7 +184,8 @@ def test_each_configuration_calls_the_file_at_events_that_it_knows() -> None:
     blocks = re.findall(r"```json\n(.*?)```", (FOLDER / "README.md").read_text("utf-8"), re.S)
     for block in [*blocks, (FOLDER / "hooks" / "hooks.json").read_text("utf-8")]:
         events = json.loads(block)["hooks"]
-        assert set(events) in ({"UserPromptSubmit", "Stop"}, {"BeforeAgent", "AfterAgent"})
+        kinds = set(events) - {"SessionEnd"}
+        assert kinds in ({"UserPromptSubmit", "Stop"}, {"BeforeAgent", "AfterAgent"})
         for (entry,) in events.values():
             (hook,) = entry["hooks"]
             assert hook["type"] == "command" and COMMAND.fullmatch(hook["command"])

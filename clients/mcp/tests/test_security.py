@@ -14,16 +14,16 @@ import memory_server_client
 import pytest
 from conftest import URL, Connect
 from mcp import Client
+from memory_server_client.fences import fence
 from serving import http_server, speak_http
 from test_tools import use
 
-from memory_mcp.fences import fence
 from memory_mcp.server import make_stdio_server
 
 pytestmark = pytest.mark.anyio
 KEY, STRANGER = os.environ["MEMORY_KEY"], os.environ["MEMORY_STRANGER_KEY"]
 READS = {"recall", "search", "read", "why", "status"}
-WRITES = {"remember", "add_messages", "status"}
+WRITES = {"remember", "add_messages", "forget", "status"}
 
 
 async def list_names(client: Any) -> set[str]:
@@ -107,7 +107,7 @@ async def test_no_argument_says_whose_memory_it_is_and_no_tool_erases() -> None:
     assert max(len(tool.input_schema["properties"]) for tool in tools) <= 3
     hints = {tool.name: tool.annotations for tool in tools}
     assert {name for name, one in hints.items() if one.read_only_hint} == READS
-    assert {name for name, one in hints.items() if one.destructive_hint} == {"correct"}
+    assert {name for name, one in hints.items() if one.destructive_hint} == {"correct", "forget"}
     assert all(one.open_world_hint is False for one in hints.values())
     assert sum(len(tool.model_dump_json()) for tool in tools) < 10_000, "read by every prompt"
 

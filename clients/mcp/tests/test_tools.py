@@ -70,6 +70,35 @@ async def test_a_conversation_has_a_name_is_recalled_and_a_fact_explained_and_co
         assert "Retired" in retired and rest.get_fact(fact["id"])["invalidated_because"] == "wrong"
 
 
+async def test_what_one_conversation_says_is_recalled_in_another_at_once(connect: Connect) -> None:
+    """Before any worker has run: what was said there waits for a full window."""
+    word = f"w{uuid.uuid4().hex[:12]}"
+    said = [{"role": "user", "content": f"My boat's name is {word}."}]
+    async with connect(KEY) as client:
+        await use(client, "add_messages", conversation=f"monday {word}", messages=said)
+        recalled = await use(client, "recall", query=f"What is the name of my boat, {word}?")
+        assert FENCED.search(recalled) and word in recalled and "receipt" in recalled
+
+
+async def test_what_is_forgotten_is_recalled_no_more(
+    connect: Connect, rest: memory_server_client.Client
+) -> None:
+    word = f"w{uuid.uuid4().hex[:12]}"
+    talk = uuid.uuid4()
+    rest.add_message(
+        talk, {"role": "user", "name": "Ana", "content": f"I have a dog named {word}."}
+    )
+    rest.wait_for(rest.flush(talk))
+    async with connect(KEY) as client:
+        await use(client, "remember", text=f"The dog is called {word}.")
+        assert word in await use(client, "recall", query=f"the dog {word}")
+        done = await use(client, "forget", text=f"the dog {word}")
+        assert "A person confirms it" in done
+        recalled = await use(client, "recall", query="the dog")
+        assert word not in recalled
+        assert "No fact or note fits" in await use(client, "forget", text=f"a cat {word}x")
+
+
 async def test_nothing_known_is_said_so(connect: Connect) -> None:
     async with connect(KEY) as client:
         assert "nothing" in await use(client, "recall", query="x", conversation=str(uuid.uuid4()))

@@ -127,3 +127,17 @@ def test_more_messages_than_a_call_takes_are_stored_in_order(
     history = MemoryServerChatHistory(client, talk)
     history.add_messages([HumanMessage(str(number)) for number in range(501)])
     assert [message.text for message in history.messages] == [str(n) for n in range(501)]
+
+
+def test_a_retriever_of_a_user_finds_what_was_said_in_any_session(client: Client) -> None:
+    user = f"u-{uuid.uuid4()}"
+    for text in ("I am allergic to peanuts.", "My sister Rita lives in Braga."):
+        history = MemoryServerChatHistory(client, uuid.uuid4(), user_id=user)
+        history.add_user_message(text)
+        history.close()
+        client.wait_for(client.flush(history.conversation_id))
+    retriever = MemoryServerRetriever(client=client, user_id=user)
+    documents = retriever.invoke("What am I allergic to, and where does my sister live?")
+    said = " ".join(document.page_content for document in documents)
+    assert "peanuts" in said and "Braga" in said
+    assert MemoryServerRetriever(client=client, user_id=f"{user}-other").invoke("Braga") == []

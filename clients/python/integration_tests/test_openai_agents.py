@@ -103,3 +103,15 @@ async def test_nothing_is_taken_back(client: Client, session: MemoryServerSessio
 def test_a_name_is_always_the_same_conversation(client: Client) -> None:
     ana, again, bo = (MemoryServerSession(name, client) for name in ("ana", "ana", "bo"))
     assert ana.conversation_id == again.conversation_id != bo.conversation_id
+
+
+async def test_a_session_recalls_what_its_user_said_in_others(client: Client) -> None:
+    user = f"u-{uuid.uuid4()}"
+    said: list[Any] = [{"role": "user", "content": "My boat is called Nautilus."}]
+    monday = MemoryServerSession(str(uuid.uuid4()), client, user_id=user)
+    await monday.add_items(said)
+    friday = MemoryServerSession(str(uuid.uuid4()), client, user_id=user)
+    assert "Nautilus" in await friday.recall("What is my boat called?")
+    await monday.close()
+    stranger = MemoryServerSession(str(uuid.uuid4()), client, user_id=f"{user}-other")
+    assert await stranger.recall("What is my boat called?") == ""

@@ -13,7 +13,7 @@ from memory_server_client import AsyncClient, Client, NewMessage, NewNote, types
 from memory_server_client.core import Call
 from memory_server_client.faces import Listing, Operation
 
-OWN = {"wait_for", "close"}
+OWN = {"wait_for", "close", "recall"}
 """Methods that are no operation of the API."""
 FACES: list[Any] = [Client("http://localhost", "none"), AsyncClient("http://localhost", "none")]
 ELSEWHERE = {
@@ -57,7 +57,7 @@ def method_names() -> list[str]:
         name
         for base in Client.__mro__
         for name, one in vars(base).items()
-        if isinstance(one, Operation | Listing) and name != "wait_for"
+        if isinstance(one, Operation | Listing) and name not in OWN
     )
 
 

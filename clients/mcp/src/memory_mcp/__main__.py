@@ -19,7 +19,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="memory-mcp",
         description="Long-term memory over MCP. MEMORY_URL says where the memory server is "
-        f"({LOCAL}); over stdio MEMORY_KEY is the key, over HTTP each request brings its own.",
+        f"({LOCAL}); over stdio MEMORY_KEY is the key and MEMORY_USER whose memory it is, over "
+        "HTTP each request brings its own key, and the memory is that of the user it is bound to.",
     )
     parser.add_argument("--http", action="store_true", help="serve streamable HTTP at /mcp")
     parser.add_argument("--host", default="127.0.0.1", help="with --http (%(default)s)")
@@ -34,7 +35,7 @@ def main() -> None:
         key = os.environ.get("MEMORY_KEY")
         if not key:
             sys.exit("error: set MEMORY_KEY to a key of the memory server")
-        make_stdio_server(url, key).run()
+        make_stdio_server(url, key, os.environ.get("MEMORY_USER", "")).run()
         return
     make_http_server(url).run(
         "streamable-http",

@@ -1,4 +1,4 @@
-"""The eight tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
+"""The nine tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
 
 A docstring here is what the model reads about the tool.
 """
@@ -10,16 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from memory_server_client import AsyncClient, NewMessage, NotFound, types
+from memory_server_client.fences import fence
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
-
-from memory_mcp.fences import fence
 
 CONVERSATIONS = uuid.UUID("6a3f6f4e-5a57-5e39-8d0b-0a4b1f6d1c55")
 """Turns the name of a conversation into its id."""
 NOTHING = "Memory holds nothing on this."
-ALL_TIME = 0
-"""In milliseconds since 1970."""
 Budget = Annotated[int, Field(ge=100, le=20_000, description="Tokens the answer may have.")]
 Conversation = Annotated[
     str, Field(description="Its UUID, or any name: the same name is the same conversation.")
@@ -39,10 +36,22 @@ class Message(_Said, total=False):
 
 
 class Tools:
-    """The tools of whoever calls: `connect` returns a client with the caller's own key."""
+    """The tools of whoever calls: `connect` returns a client with the caller's own key.
 
-    def __init__(self, connect: Callable[[], AsyncClient]) -> None:
+    `user_id` is whose memory it is where the key is bound to nobody: who runs the server says so,
+    never a tool's argument. Empty: all that the key may see.
+    """
+
+    def __init__(self, connect: Callable[[], AsyncClient], user_id: str = "") -> None:
         self._connect = connect
+        self._user_id = user_id
+
+    async def _find_user(self, memory: AsyncClient) -> str | None:
+        """Return whose memory it is; None: of all whom the key may see."""
+        if self._user_id:
+            return self._user_id
+        users = (await memory.whoami())["key"]["user_ids"]
+        return users[0] if len(users) == 1 else None
 
     async def remember(
         self,
@@ -53,7 +62,9 @@ class Tools:
 
         Findable at once, by everybody who shares this memory. Store no secrets.
         """
-        note = await self._connect().add_note(text, tags=list(tags) or None)
+        memory = self._connect()
+        user_id = await self._find_user(memory)
+        note = await memory.add_note(text, tags=list(tags) or None, user_id=user_id)
         return f"Stored as note {note['id']}."
 
     async def add_messages(self, conversation: Conversation, messages: list[Message]) -> str:
@@ -66,7 +77,8 @@ class Tools:
             {"role": one["role"], "content": one["content"], "name": one.get("name")}
             for one in messages
         ]
-        stored = await self._connect().add_messages(talk, said)
+        memory = self._connect()
+        stored = await memory.add_messages(talk, said, user_id=await self._find_user(memory))
         count, pending = len(stored["messages"]), stored["pending"]
         return f"Stored {count} messages in conversation {talk}; {pending} not yet processed."
 
@@ -78,17 +90,38 @@ class Tools:
     ) -> str:
         """Recall what is known, as text. Ask before you answer about the past or the user.
 
-        With a conversation: its facts and episodes. Without: the best of everything.
+        From all conversations and notes of the user. With a conversation: from that one alone.
         """
         memory = self._connect()
         if conversation is None:
-            found = await memory.reconstruct_context(
-                query, since=ALL_TIME, max_tokens=max_tokens, fence=True
+            user_id = await self._find_user(memory)
+            text = await memory.recall(query, user_id=user_id, max_tokens=max_tokens)
+        else:
+            talk = find_conversation(conversation)
+            text = await memory.retrieve_memory(
+                talk, query, max_tokens=max_tokens, fence=True, fresh=True
             )
-            return found["synthesized_context"] if found["memories_retrieved"] else NOTHING
-        talk = find_conversation(conversation)
-        text = await memory.retrieve_memory(talk, query, max_tokens=max_tokens, fence=True)
         return f"{text}(receipt {text.receipt})" if text else NOTHING
+
+    async def forget(
+        self, text: Annotated[str, Field(description="What to forget, in words.")]
+    ) -> str:
+        """Forget what the user asks to forget. Only when the user says so in this conversation.
+
+        The facts, notes and messages that say it are served no more. A person then erases
+        them for good, or restores them.
+        """
+        memory = self._connect()
+        user_id = await self._find_user(memory)
+        scope: types.RetrievalScopeEnum = "user" if user_id else "tenant"
+        done = await memory.forget(text, scope=scope, user_id=user_id)
+        ids = [fact["fact_id"] for fact in done["forgotten"]]
+        if not ids and not done["note_ids"]:
+            return "No fact or note fits. Say it in other words."
+        return (
+            f"Forgotten: {len(ids)} facts ({', '.join(ids) or 'none'}), {len(done['note_ids'])}"
+            f" notes ({', '.join(done['note_ids']) or 'none'}). A person confirms it."
+        )
 
     async def search(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from memory_server_client import types
 from memory_server_client.core import (
@@ -18,6 +19,14 @@ from memory_server_client.core import (
 )
 from memory_server_client.faces import Operation as operation
 from memory_server_client.faces import listing
+from memory_server_client.fences import fence
+
+LEAST_RELEVANCE = 0.2
+"""Of a note in what is recalled."""
+LEAST_CUT_TOKENS = 40
+"""Of a note that the budget cuts."""
+LEAST_ROOM, FENCE_TOKENS, LINE_TOKENS = 100, 45, 12
+"""Tokens for notes at least, for the marks around them, and for what stands before each."""
 
 
 class Asking(Calls):
@@ -26,7 +35,7 @@ class Asking(Calls):
     @operation
     def retrieve_memory(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None,
         query: str,
         *,
         max_tokens: int | None = None,
@@ -38,7 +47,10 @@ class Asking(Calls):
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         min_seq: int | None = None,
+        fresh: bool | None = None,
         min_relevance: float | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
@@ -46,9 +58,11 @@ class Asking(Calls):
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
     ) -> Flow[Markdown]:
-        """Return what a conversation holds on a query, as markdown for a prompt.
+        """Return what is known on a query, as markdown for a prompt.
 
         Args:
+            conversation_id: where to look; with the scopes `user` and `tenant` where it is asked,
+                or None.
             query: what to look for, in words.
             max_tokens: pack the answer into this budget; give it wherever a prompt follows.
             semantic_limit: facts at most; default 20.
@@ -58,7 +72,11 @@ class Asking(Calls):
             known_at: answer with what the server believed then, whatever was corrected since.
             scope: whose memories: the conversation's, its user's, or the tenant's.
             user_id: whose, with the scope `user`; default: the conversation's user.
+            agent_id: of several conversations those alone that this agent leads.
+            exclude_current: leave out the conversation itself: it is in the prompt already.
             min_seq: include what was said up to this message, processed or not.
+            fresh: include the last messages that are not processed yet, of the conversation, or
+                with the scope `user` of each of his others.
             min_relevance: answer with nothing where `Markdown.relevance` is below this.
             whole: show messages of over 8,000 characters whole; not with `max_tokens`.
             links: `defanged`, so that nothing follows or loads them, or `plain`; default: as
@@ -70,7 +88,7 @@ class Asking(Calls):
     @operation
     def retrieve_memory_raw(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None,
         query: str,
         *,
         max_tokens: int | None = None,
@@ -82,7 +100,10 @@ class Asking(Calls):
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         min_seq: int | None = None,
+        fresh: bool | None = None,
         min_relevance: float | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
@@ -96,31 +117,104 @@ class Asking(Calls):
     @operation
     def context_pre_retrieve(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None,
         query: str,
         *,
         max_tokens: int | None = None,
         semantic_limit: int | None = None,
         category: types.CategoryEnum | None = None,
+        preferences_only: bool | None = None,
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         scope: types.RetrievalScopeEnum | None = None,
         user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         min_seq: int | None = None,
+        fresh: bool | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
         fusion: Mapping[str, float] | None = None,
     ) -> Flow[Markdown]:
-        """Return facts alone, for a system prompt; guidelines are always among them."""
+        """Return facts alone, for a system prompt; guidelines are always among them.
+
+        Args:
+            preferences_only: preferences, guidelines and dangers alone.
+        """
         return self._ask("context_pre_retrieve", named(locals()), read=read_markdown)
+
+    @operation
+    def recall(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        conversation_id: Id | None = None,
+        max_tokens: int = 1000,
+    ) -> Flow[Markdown]:
+        """Return what is known of a user from all his conversations and notes, for a prompt.
+
+        Texts stand between marks that say that they are data. Empty: memory holds nothing on it.
+        A few calls: `search` for notes, `retrieve_memory` for all else, with its receipt.
+
+        Args:
+            query: what to look for, in words.
+            user_id: whose memory; default: all that the key may see.
+            conversation_id: the one at hand, which is left out: it is in the prompt already.
+            max_tokens: that the whole answer may have.
+        """
+        found = yield from self._ask(
+            "search",
+            {
+                "query": query,
+                "source_types": get_args(types.NoteTypeEnum),
+                "user_id": user_id,
+                "min_relevance": LEAST_RELEVANCE,
+            },
+        )
+        room = max(max_tokens // 4, min(max_tokens // 2, LEAST_ROOM)) - FENCE_TOKENS
+        notes: list[str] = []
+        for item in found["items"]:
+            size, said = min(item["token_estimate"], room), item["snippet"]
+            if size < min(item["token_estimate"], LEAST_CUT_TOKENS):
+                break
+            if size == room or said.endswith("…"):
+                body = {"max_tokens": size}
+                said = (yield from self._ask(at("memories/{}/chunk", item["id"]), body))["content"]
+            notes.append(f"- note of {item['occurred_at'][:10]}: {said}")
+            room -= size + LINE_TOKENS
+            max_tokens -= size + LINE_TOKENS
+        if notes:
+            max_tokens -= FENCE_TOKENS
+        text: Markdown = yield from self._ask(
+            "retrieve_memory",
+            {
+                "conversation_id": conversation_id,
+                "query": query,
+                "scope": "user" if user_id else "tenant",
+                "user_id": user_id,
+                "exclude_current": True if conversation_id else None,
+                "max_tokens": max_tokens,
+                "fence": True,
+            },
+            read=read_markdown,
+        )
+        known = [fence(notes)] if notes else []
+        whole = Markdown("\n".join([*known, text] if text else known))
+        vars(whole).update(vars(text))
+        return whole
 
     @operation
     def recent_memory(
         self,
-        conversation_id: Id,
+        conversation_id: Id | None = None,
         *,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
         limit: int | None = None,
         days_limit: int | None = None,
         links: types.LinksEnum | None = None,
@@ -131,11 +225,18 @@ class Asking(Calls):
 
     @operation
     def recent_memory_raw(
-        self, conversation_id: Id, *, limit: int | None = None, days_limit: int | None = None
+        self,
+        conversation_id: Id | None = None,
+        *,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
+        limit: int | None = None,
+        days_limit: int | None = None,
     ) -> Flow[list[types.FullEpisode]]:
         """Return the newest episodes as JSON."""
-        body = {"conversation_id": conversation_id, "limit": limit, "days_limit": days_limit}
-        return self._ask("recent_memory/raw", body)
+        return self._ask("recent_memory/raw", named(locals()))
 
     @operation
     def search(

@@ -147,43 +147,17 @@ DirectionEnum: TypeAlias = Literal["out", "in"]
 EmotionValenceEnum: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
 
 
-class ErasedConversation(TypedDict):
-    conversation_id: str
-    user_id: str | None
-    is_theirs: bool
-    erases: ErasesEnum
-    theirs: int
-    replies: int
-    others: int
-    speakers: list[str]
-
-
 ErasesEnum: TypeAlias = Literal["words", "replies", "all"]
 
 
 ErasureOutputStateEnum: TypeAlias = Literal["preview", "running", "done"]
 
 
-class ErasureProof(TypedDict):
-    state: ErasureProofStateEnum
-    at: str
-    names: int
-    user_ids: int
-    tables: int
-    columns: int
-    rows: int
-    pages: int
-    hits: dict[str, int]
-    row_ids: dict[str, list[str]]
-    records: dict[str, int]
-    skipped: list[str]
-
-
 ErasureProofStateEnum: TypeAlias = Literal["clean", "found", "incomplete"]
 
 
 ErasureScopeEnum: TypeAlias = Literal[
-    "message", "conversation", "note", "user", "person", "import", "retention", "tenant"
+    "message", "conversation", "note", "fact", "user", "person", "import", "retention", "tenant"
 ]
 
 
@@ -247,6 +221,11 @@ class FlushOutput(TypedDict):
     job_id: str
 
 
+class ForgottenFact(TypedDict):
+    fact_id: str
+    suggestion_id: str
+
+
 FoundByEnum: TypeAlias = Literal["evidence", "words", "meaning"]
 
 
@@ -278,6 +257,8 @@ JobKindEnum: TypeAlias = Literal[
     "mirror",
     "erase",
     "rollback",
+    "forget",
+    "move",
     "test",
     "deliver",
     "mail",
@@ -422,11 +403,16 @@ class MessageOutput(TypedDict):
     episode_id: str | None
     posted_by: str | None
     withheld_by: str | None
+    user_id: NotRequired[str]
 
 
 class MessagePage(TypedDict):
     items: list[MessageOutput]
     next: str | None
+
+
+class MoveOutput(TypedDict):
+    previous_user_id: str | None
 
 
 class NodeOutput(TypedDict):
@@ -685,7 +671,7 @@ class SuggestedFact(TypedDict):
 SuggestionOutputDecisionEnum: TypeAlias = Literal["accepted", "declined"]
 
 
-SuggestionOutputKindEnum: TypeAlias = Literal["contradiction", "duplicate"]
+SuggestionOutputKindEnum: TypeAlias = Literal["contradiction", "duplicate", "erase"]
 
 
 class SupportedFact(TypedDict):
@@ -837,24 +823,30 @@ class EpisodePage(TypedDict):
     next: str | None
 
 
-class ErasureOutput(TypedDict):
-    id: str | None
-    scope: ErasureScopeEnum
-    target_id: str | None
-    state: ErasureOutputStateEnum
-    counts: dict[str, int]
-    actor: str | None
-    reason: str | None
-    job_id: str | None
-    created_at: str | None
-    finished_at: str | None
-    conversations: list[ErasedConversation] | None
-    proof: ErasureProof | None
+class ErasedConversation(TypedDict):
+    conversation_id: str
+    user_id: str | None
+    is_theirs: bool
+    erases: ErasesEnum
+    theirs: int
+    replies: int
+    others: int
+    speakers: list[str]
 
 
-class ErasurePage(TypedDict):
-    items: list[ErasureOutput]
-    next: str | None
+class ErasureProof(TypedDict):
+    state: ErasureProofStateEnum
+    at: str
+    names: int
+    user_ids: int
+    tables: int
+    columns: int
+    rows: int
+    pages: int
+    hits: dict[str, int]
+    row_ids: dict[str, list[str]]
+    records: dict[str, int]
+    skipped: list[str]
 
 
 class EventOutput(TypedDict):
@@ -885,6 +877,11 @@ class FactStates(TypedDict):
     fact_id: str
     before: StateOutput | None
     after: StateOutput | None
+
+
+class ForgetOutput(TypedDict):
+    forgotten: list[ForgottenFact]
+    note_ids: list[str]
 
 
 class FullEpisode(TypedDict):
@@ -1261,6 +1258,26 @@ DiffOutput = TypedDict(
         "items": list[DifferenceOutput],
     },
 )
+
+
+class ErasureOutput(TypedDict):
+    id: str | None
+    scope: ErasureScopeEnum
+    target_id: str | None
+    state: ErasureOutputStateEnum
+    counts: dict[str, int]
+    actor: str | None
+    reason: str | None
+    job_id: str | None
+    created_at: str | None
+    finished_at: str | None
+    conversations: list[ErasedConversation] | None
+    proof: ErasureProof | None
+
+
+class ErasurePage(TypedDict):
+    items: list[ErasureOutput]
+    next: str | None
 
 
 class PlanOutput(TypedDict):

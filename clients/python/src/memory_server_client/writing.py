@@ -21,9 +21,13 @@ class _Said(TypedDict):
 
 
 class NewMessage(_Said, total=False):
-    """A message as it is posted: role and content; name, timestamp and metadata if there are."""
+    """A message as it is posted: role and content; name, timestamp and metadata if there are.
+
+    `user_id`: whose it is, where that is another user than the conversation's.
+    """
 
     name: str | None
+    user_id: str | None
     timestamp: Moment | None
     metadata: Mapping[str, Any] | None
 
@@ -106,6 +110,30 @@ class Writing(Calls):
         return self._post("flush", {"conversation_id": conversation_id})
 
     @operation
+    def close_conversation(self, conversation_id: Id) -> Flow[types.FlushOutput]:
+        """End a session: what `flush` does; what is said later opens the conversation again."""
+        return self._post(at("conversations/{}/close", conversation_id))
+
+    @operation
+    def forget(
+        self,
+        text: str | None = None,
+        *,
+        fact_ids: Sequence[Id] | None = None,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        conversation_id: Id | None = None,
+        reason: str | None = None,
+    ) -> Flow[types.ForgetOutput]:
+        """Serve no more what a user asks to forget; a person erases it for good, or restores it.
+
+        Args:
+            text: what to forget, in words; or name it by `fact_ids`.
+            scope: where the text is looked for: the user's memory, the conversation, the tenant.
+        """
+        return self._post("forget", named(locals()))
+
+    @operation
     def wait_for(
         self, job: Id | Mapping[str, Any], *, timeout_s: float = 60.0
     ) -> Flow[types.JobOutput]:
@@ -156,6 +184,12 @@ class Writing(Calls):
     def get_conversation(self, conversation_id: Id) -> Flow[types.ConversationOutput]:
         """Return how far a conversation is processed."""
         return self._get(at("conversations/{}", conversation_id))
+
+    @operation
+    def move_conversation(self, conversation_id: Id, *, user_id: str) -> Flow[types.MoveOutput]:
+        """Give a conversation to another user, with all that is known from it; see the answer."""
+        path = at("conversations/{}/user", conversation_id)
+        return self._post(path, {"user_id": user_id})
 
     @operation
     def retry_conversation(self, conversation_id: Id) -> Flow[types.FlushOutput]:

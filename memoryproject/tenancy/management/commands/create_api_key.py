@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryproject.tenancy import services
 from memoryproject.tenancy.management.naming import read_moment
-from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.models import DEFAULT_SCOPES, Scope
 from memoryproject.text.cleaning import DEFANGED, LINK_STYLES
 
 
@@ -41,6 +41,13 @@ class Command(BaseCommand):
             help="how its answers print links, where a call does not say; defanged: so that "
             "nothing follows them",
         )
+        parser.add_argument(
+            "--default-scope",
+            choices=[scope for scope, _ in DEFAULT_SCOPES if scope],
+            default="",
+            help="where calls that retrieve look, if they do not say; not given: as the tenant's "
+            "settings say",
+        )
         parser.add_argument("--expires", help="when it ends, ISO 8601 with an offset")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,6 +63,7 @@ class Command(BaseCommand):
             expires_at=expires,
             user_ids=[read_name(user, option="--user") for user in options["user"]],
             links=options["links"],
+            default_scope=options["default_scope"],
         )
         self.stdout.write(created.secret)
 

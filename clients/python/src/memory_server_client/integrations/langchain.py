@@ -44,24 +44,31 @@ ROLES: Mapping[str, RoleEnum] = {
 
 
 class MemoryServerRetriever(BaseRetriever):
-    """Returns memories as documents, best first: of one conversation, or of the whole tenant.
+    """Returns memories as documents, best first: a user's, one conversation's, or the tenant's.
 
     A document's id is the memory's. Its metadata has `kind` (fact, episode, note), `score` and
-    times; of one conversation also the `evidence` of a fact, as message ids, and the `receipt`.
+    times; of a user and of one conversation also the `evidence` of a fact, as message ids, and the
+    `receipt`.
     """
 
     client: Client
     conversation_id: Id | None = None
+    user_id: str | None = None
     k: int = 10
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         limit = self.k if k is None else k
-        if self.conversation_id is None:
+        if self.conversation_id is None and self.user_id is None:
             return list(self._search(query, limit))
         answer = self.client.retrieve_memory_raw(
-            self.conversation_id, query, semantic_limit=limit, episodic_limit=limit
+            self.conversation_id,
+            query,
+            scope="user" if self.user_id else None,
+            user_id=self.user_id,
+            semantic_limit=limit,
+            episodic_limit=limit,
         )
         documents = [*read_facts(answer), *read_episodes(answer)]
         documents.sort(key=lambda document: -document.metadata["score"])
@@ -135,9 +142,14 @@ class MemoryServerChatHistory(BaseChatMessageHistory):
     kept in the metadata, and may have 16 KiB; its text 64 KiB.
     """
 
-    def __init__(self, client: Client, conversation_id: Id) -> None:
-        """Read from and write to a conversation, which starts with its first message."""
+    def __init__(self, client: Client, conversation_id: Id, *, user_id: str | None = None) -> None:
+        """Read from and write to a conversation, which starts with its first message.
+
+        Args:
+            user_id: whose it is, by your own id: a retriever of that user finds what is said in it.
+        """
         super().__init__()
+        self.user_id = user_id
         self.client = client
         self.conversation_id = conversation_id
 
@@ -151,7 +163,11 @@ class MemoryServerChatHistory(BaseChatMessageHistory):
         """Store messages, 500 at a time, each batch all or nothing."""
         remaining = iter(messages)
         while batch := [write_message(message) for message in islice(remaining, BATCH)]:
-            self.client.add_messages(self.conversation_id, batch)
+            self.client.add_messages(self.conversation_id, batch, user_id=self.user_id)
+
+    def close(self) -> None:
+        """End the session: what was said in it is made episodes and facts of now."""
+        self.client.close_conversation(self.conversation_id)
 
     def clear(self) -> None:
         """Refuse: the server forgets nothing on the way.

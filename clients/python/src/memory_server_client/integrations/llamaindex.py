@@ -28,12 +28,14 @@ ROLES: Mapping[str, RoleEnum] = {
 class MemoryServerBlock(BaseMemoryBlock[str]):
     """Stores what leaves the short-term memory, and brings back what bears on the last question.
 
-    Sessions that share a conversation share what is known. A message without text is left out.
+    Sessions of one `user_id` share what is known, each in a conversation of its own; without
+    one, those that share a conversation do. A message without text is left out.
     """
 
     name: str = "long_term_memory"
     client: Client
     conversation_id: Id
+    user_id: str | None = None
     max_tokens: int = 500
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
@@ -44,6 +46,8 @@ class MemoryServerBlock(BaseMemoryBlock[str]):
             self.client.retrieve_memory,
             self.conversation_id,
             str(asked[-1]),
+            scope="user" if self.user_id else None,
+            user_id=self.user_id,
             max_tokens=self.max_tokens,
             fence=True,
         )
@@ -56,4 +60,10 @@ class MemoryServerBlock(BaseMemoryBlock[str]):
         ]
         for start in range(0, len(said), BATCH):
             batch = said[start : start + BATCH]
-            await asyncio.to_thread(self.client.add_messages, self.conversation_id, batch)
+            await asyncio.to_thread(
+                self.client.add_messages, self.conversation_id, batch, user_id=self.user_id
+            )
+
+    async def aclose(self) -> None:
+        """End the session: what it stored is made episodes and facts of now."""
+        await asyncio.to_thread(self.client.close_conversation, self.conversation_id)

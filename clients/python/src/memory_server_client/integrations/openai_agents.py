@@ -37,12 +37,14 @@ class MemoryServerSession:
 
     session_settings: SessionSettings | None = None
 
-    def __init__(self, session_id: str, client: Client) -> None:
+    def __init__(self, session_id: str, client: Client, *, user_id: str | None = None) -> None:
         """Read from and write to a conversation.
 
         Args:
             session_id: the conversation's UUID, or any other text: then its UUID follows from it.
+            user_id: whose it is, by your own id: `recall` then knows all of his sessions.
         """
+        self.user_id = user_id
         self.session_id = session_id
         self.client = client
         try:
@@ -66,7 +68,29 @@ class MemoryServerSession:
         messages = [write_item(cast("dict[str, Any]", item)) for item in items]
         for start in range(0, len(messages), BATCH):
             batch = messages[start : start + BATCH]
-            await asyncio.to_thread(self.client.add_messages, self.conversation_id, batch)
+            await asyncio.to_thread(
+                self.client.add_messages, self.conversation_id, batch, user_id=self.user_id
+            )
+
+    async def recall(self, query: str, *, max_tokens: int = 1000) -> str:
+        """Return what is known on a query, for the instructions of an agent; empty: nothing.
+
+        From all sessions of the user but what waits in this one, or from this session alone where
+        no user is named.
+        """
+        return await asyncio.to_thread(
+            self.client.retrieve_memory,
+            self.conversation_id,
+            query,
+            scope="user" if self.user_id else None,
+            user_id=self.user_id,
+            max_tokens=max_tokens,
+            fence=True,
+        )
+
+    async def close(self) -> None:
+        """End the session: what was said in it is made episodes and facts of now."""
+        await asyncio.to_thread(self.client.close_conversation, self.conversation_id)
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Refuse: what was said stays said.

@@ -1,0 +1,126 @@
+"""Moves conversations to their users: what can be found of them, and whose they are.
+
+A conversation that gets a user, or had one before the server knew scopes of users, is moved under
+that user's scope. One that gets another user is first moved away from the one that it has: for
+that time it is found under its own id, by whoever it belongs to; then it changes hands in one
+transaction. So no step, and no pause between two, shows it to two users or to none.
+"""
+
+import uuid
+from collections.abc import Callable
+
+from django.db import transaction
+from django.db.models import Q
+
+from episodic import queries
+from episodic.models import Conversation
+from indexing.moving import move_units
+from indexing.owners import scope_of
+from jobs.claims import Claim, commit, hand_back_if_late
+from jobs.enqueue import enqueue
+from jobs.models import OPEN, Job, Kind
+from memoryproject.edge.errors import Conflict
+from memoryproject.tenancy.models import Tenant
+
+PAUSED = "moves_paused"
+"""In a tenant's settings: somebody has paused the moving of its conversations."""
+departures: list[Callable[[Conversation], object]] = []
+"""What is called for a locked conversation that is about to become another user's."""
+TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)
+
+
+def change_user(*, tenant: Tenant, external_id: uuid.UUID, user_id: str) -> str:
+    """Have a conversation become another user's, or nobody's (''); return whose it was.
+
+    Done by a job, and undone by giving it back to whose it was. It is the other user's from the
+    moment on at which nothing of it stands under the one so far.
+
+    Raises:
+        NotFound: the tenant has no such conversation.
+        Conflict: it is that user's already.
+    """
+    with transaction.atomic():
+        home = queries.get_by_external_id(tenant, external_id)
+        conversation = queries.lock_conversation(tenant, home.id)
+        owner = conversation.user_id
+        if conversation.next_user_id is None and owner == user_id:
+            raise Conflict("This conversation has that user_id already.")
+        conversation.next_user_id = None if owner == user_id else user_id
+        conversation.in_user_scope = False
+        conversation.save(update_fields=["next_user_id", "in_user_scope"])
+        enqueue(tenant=tenant, kind=Kind.MOVE, scope=conversation.id)
+    return owner
+
+
+def move_conversation(claim: Claim) -> None:
+    """Move a conversation a batch at a time; after a while, or once paused, hand back.
+
+    Raises:
+        LeaseLost: nothing was written by this batch.
+    """
+    while not _make_step(claim):
+        if hand_back_if_late(claim):
+            return
+
+
+def _make_step(claim: Claim) -> bool:
+    """Move one batch, or do what comes behind the last one; return whether the job is done."""
+    tenant = claim.tenant
+    is_paused = Tenant.objects.get(id=tenant.id).settings.get(PAUSED, False)
+    home = queries.get_conversation(tenant, claim.scope)
+    is_last = is_paused or home.in_user_scope
+    with commit(claim, finish=is_last):
+        if is_last:
+            return True
+        conversation = queries.lock_conversation(tenant, claim.scope)
+        scope = scope_of(tenant.id, conversation.user_id)
+        leaves = conversation.next_user_id is not None
+        moved = 0
+        if scope is not None:
+            origin, target = (scope, None) if leaves else (None, scope)
+            moved = move_units(
+                tenant=tenant, conversation_id=conversation.id, origin=origin, target=target
+            )
+        if not moved:
+            _settle(conversation)
+    return False
+
+
+def _settle(conversation: Conversation) -> None:
+    """Hand a locked conversation over that has left its user, or note that it has arrived."""
+    if conversation.next_user_id is None:
+        conversation.in_user_scope = True
+    else:
+        for leave in departures if conversation.user_id else ():
+            leave(conversation)
+        conversation.user_id, conversation.next_user_id = conversation.next_user_id, None
+        conversation.in_user_scope = not conversation.user_id
+    conversation.save(update_fields=["user_id", "next_user_id", "in_user_scope"])
+
+
+def queue_moves(*, at_most: int) -> None:
+    """Queue the moves of conversations that no job moves, unless their tenant has paused that.
+
+    For the reconciler: what an upgrade finds, what has got its user later, what lost its job.
+    Uses index: episodic_conversation_to_move.
+    """
+    rows = Conversation.across_tenants.select_related("tenant").filter(TO_MOVE)
+    rows = rows.exclude(tenant__settings__contains={PAUSED: True})
+    at_work = Job.across_tenants.filter(OPEN, kind=Kind.MOVE).values("scope")
+    for conversation in rows.exclude(id__in=at_work).order_by("tenant", "user_id", "id")[:at_most]:
+        enqueue(tenant=conversation.tenant, kind=Kind.MOVE, scope=conversation.id)
+
+
+def pause_moves(tenant: Tenant) -> None:
+    """Let each move end with the batch that it is at; answers miss nothing meanwhile."""
+    tenant.change_setting(PAUSED, True)
+
+
+def resume_moves(tenant: Tenant) -> None:
+    """Go on with what was paused; the reconciler queues it."""
+    tenant.change_setting(PAUSED)
+
+
+def count_moves(tenant: Tenant) -> int:
+    """Return how many conversations are still to be moved."""
+    return Conversation.objects.of(tenant).filter(TO_MOVE).count()

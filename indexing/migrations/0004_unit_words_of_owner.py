@@ -1,0 +1,30 @@
+"""Finds units by their owner and words: what is narrowed first is whose they are."""
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations, models
+from django.db.models.functions import Coalesce
+
+NAME = "indexing_unit_words_of_owner"
+
+
+class Migration(migrations.Migration):
+    atomic = False  # beside reads and writes
+
+    dependencies = [("indexing", "0003_count_by_user")]
+
+    operations = [
+        # What an interrupted build has left.
+        migrations.RunSQL(f"DROP INDEX CONCURRENTLY IF EXISTS {NAME}", migrations.RunSQL.noop),
+        AddIndexConcurrently(
+            model_name="searchunit",
+            index=models.Index(
+                models.F("tenant"),
+                Coalesce("user_scope", "conversation"),
+                models.F("shelf"),
+                models.F("conversation"),
+                condition=models.Q(("invalid_at", None)),
+                include=("user_scope", "id", "memory", "category", "dl", "words"),
+                name=NAME,
+            ),
+        ),
+    ]

@@ -1,0 +1,31 @@
+"""Finds vectors by their owner."""
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations, models
+from django.db.models.functions import Coalesce
+
+NAME = "indexing_vector_of_owner"
+
+
+class Migration(migrations.Migration):
+    atomic = False  # beside reads and writes
+
+    dependencies = [("indexing", "0005_unit_time_of_owner")]
+
+    operations = [
+        # What an interrupted build has left.
+        migrations.RunSQL(f"DROP INDEX CONCURRENTLY IF EXISTS {NAME}", migrations.RunSQL.noop),
+        AddIndexConcurrently(
+            model_name="searchvector",
+            index=models.Index(
+                models.F("tenant"),
+                Coalesce("user_scope", "conversation"),
+                models.F("shelf"),
+                models.F("model"),
+                models.F("conversation"),
+                condition=models.Q(("dim__lte", 1024), ("invalid_at", None)),
+                include=("user_scope", "unit", "memory", "category", "dim", "embedding"),
+                name=NAME,
+            ),
+        ),
+    ]

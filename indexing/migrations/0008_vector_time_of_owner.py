@@ -1,0 +1,28 @@
+"""Finds vectors by their owner and time."""
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations, models
+from django.db.models.functions import Coalesce
+
+NAME = "indexing_vector_time_of_owner"
+
+
+class Migration(migrations.Migration):
+    atomic = False  # beside reads and writes
+
+    dependencies = [("indexing", "0007_vector_wide_of_owner")]
+
+    operations = [
+        # What an interrupted build has left.
+        migrations.RunSQL(f"DROP INDEX CONCURRENTLY IF EXISTS {NAME}", migrations.RunSQL.noop),
+        AddIndexConcurrently(
+            model_name="searchvector",
+            index=models.Index(
+                models.F("tenant"),
+                Coalesce("user_scope", "conversation"),
+                models.F("conversation"),
+                models.F("valid_at"),
+                name=NAME,
+            ),
+        ),
+    ]

@@ -1,0 +1,50 @@
+"""Moves what can be found of a conversation to its user's scope, or away from it, in steps.
+
+A conversation is found under its own id until all of it stands under its user's scope: so an
+answer misses nothing and finds nothing twice, however far the move has come.
+"""
+
+import uuid
+
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Coalesce
+
+from indexing.models import MemoryKind, SearchUnit, SearchVector
+from memoryproject.tenancy.models import Tenant
+
+MOVED_AT_ONCE = 500
+SHELVES = (MemoryKind.EPISODE, MemoryKind.FACT)
+"""What users' scopes are looked through for; notes have users of their own."""
+
+
+def move_units(
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID,
+    origin: uuid.UUID | None,
+    target: uuid.UUID | None,
+    at_most: int = MOVED_AT_ONCE,
+) -> int:
+    """Move some units and their vectors from one scope to another; return how many.
+
+    None as a scope is none: they are found under the conversation. So is a copy of a fact that is
+    at home in another conversation, which stays: its own unit is older. Needs a transaction, and
+    the conversation's lock, under which everybody else writes them.
+    Uses index: indexing_unit_time_of_owner, indexing_vector_one_a_model.
+    """
+    rows = SearchUnit.objects.of(tenant).alias(owner=Coalesce("user_scope", "conversation"))
+    rows = rows.filter(
+        owner=origin or conversation_id,
+        conversation=conversation_id,
+        user_scope=origin,
+        shelf__in=SHELVES,
+    )
+    own = SearchUnit.objects.of(tenant).filter(
+        memory=OuterRef("memory"), shelf=MemoryKind.FACT, id__lt=OuterRef("id")
+    )
+    rows = rows.exclude(Exists(own.exclude(conversation=conversation_id)))
+    ids = list(rows.order_by("id").values_list("id", flat=True)[:at_most])
+    vectors = SearchVector.objects.of(tenant).filter(unit__in=ids)
+    vectors.update(user_scope=target)
+    SearchUnit.objects.of(tenant).filter(id__in=ids).update(user_scope=target)
+    return len(ids)
