@@ -76,11 +76,13 @@ class Reverts:
         rows = Changeset.objects.of(changeset.tenant).filter(kind=Changeset.Kind.REVERT)
         self.facts = Fact.objects.of(changeset.tenant)
         """Those that the changeset may have touched, unless they are another user's by now."""
-        if changeset.conversation is None:
+        home = changeset.conversation
+        if home is None:
             rows = rows.filter(conversation=None)
         else:
-            rows = rows.filter(conversation__in=list_ids_beside(changeset.conversation))
-            self.facts = facts_beside(changeset.conversation)
+            home.tenant = changeset.tenant  # or the database would be asked for it
+            rows = rows.filter(conversation__in=list_ids_beside(home))
+            self.facts = facts_beside(home)
         newest_first = rows.exclude(reverts=None).order_by("-id")
         self._targets = dict(newest_first.values_list("id", "reverts_id"))
         self._changeset = changeset

@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import datetime
-from typing import Any
 
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
@@ -102,29 +101,22 @@ class Writer:
         ended = suggestion.valid_until
         if new is None and ended is None:
             ended = max(episode.end_at for episode in self._snapshot.episodes)
-        self._suggest_in_order(suggestion.kind, suggestion.reason, old, new, valid_until=ended)
+        self._suggest(suggestion.kind, suggestion.reason, old, new, ended)
 
-    def _suggest_in_order(
-        self,
-        kind: str,
-        reason: str,
-        old: Fact,
-        new: Fact | None,
-        *,
-        valid_until: datetime | None = None,
+    def _suggest(
+        self, kind: str, reason: str, old: Fact, new: Fact | None, until: datetime | None = None
     ) -> None:
-        """Suggest that a fact is over, or the new one where the old one was said after it."""
+        """Leave facts to curators: the old one may be over, since `until` if nothing is new.
+
+        Of what several conversations say that is old which was said first.
+        """
         if self._times.is_elsewhere(old) or (new and self._times.is_elsewhere(new)):
             if new is not None and self._times.last(old) > self._times.last(new):
-                old, new, valid_until = new, old, None
-            elif new is None and valid_until and self._times.last(old) > valid_until:
+                old, new, until = new, old, None
+            elif new is None and until and self._times.last(old) > until:
                 self._skip(SAID_SINCE, old.id)
                 return
-        columns = {"old_fact": old, "new_fact": new, "valid_until": valid_until}
-        self._suggest(kind, reason, **columns)
-
-    def _suggest(self, kind: str, reason: str, **columns: Any) -> None:
-        """Leave facts to curators; `valid_until` is for an old one with nothing new."""
+        columns = {"old_fact": old, "new_fact": new, "valid_until": until}
         self._suggested.append(Suggestion(kind=kind, reason=reason, **columns))
 
     def _apply(self, proposal: Proposal, position: int) -> Fact | None:
@@ -155,8 +147,7 @@ class Writer:
         if proposal.action is Action.UPDATE:
             return self._replace(new, target, position)
         if not self._may_invalidate(proposal):
-            columns = {"old_fact": target, "valid_until": new.row.valid_at}
-            self._suggest(SuggestionKind.CONTRADICTION, CAP, **columns)
+            self._suggest(SuggestionKind.CONTRADICTION, CAP, target, None, new.row.valid_at)
             return None
         self._close(target)
         services.invalidate_fact(target, ledger=self._ledger, valid_until=new.row.valid_at)
@@ -172,14 +163,13 @@ class Writer:
     ) -> Fact | None:
         """Leave it to a curator whether a fact of other conversations is over; open what is new."""
         if proposal.action is Action.INVALIDATE:
-            valid_until = self._find_moment(proposal)
-            kind = SuggestionKind.CONTRADICTION
-            self._suggest_in_order(kind, ELSEWHERE, target, None, valid_until=valid_until)
+            moment = self._find_moment(proposal)
+            self._suggest(SuggestionKind.CONTRADICTION, ELSEWHERE, target, None, moment)
             return None
         opened = self._open_or_merge(proposal, new, position, note=ELSEWHERE)
         if opened is not None and opened.id != target.id:
             self._times.note(opened, self._find_moment(proposal))
-            self._suggest_in_order(SuggestionKind.CONTRADICTION, ELSEWHERE, target, opened)
+            self._suggest(SuggestionKind.CONTRADICTION, ELSEWHERE, target, opened)
         return opened
 
     def _close(self, target: Fact) -> None:
@@ -267,7 +257,8 @@ class Writer:
                 return None
             (opened,) = services.open_facts([new], ledger=self._ledger, note=note)
             if reworded:
-                self._suggest_in_order(SuggestionKind.DUPLICATE, NEAR_WORDS, reworded, opened)
+                self._times.note(opened, self._find_moment(proposal))
+                self._suggest(SuggestionKind.DUPLICATE, NEAR_WORDS, reworded, opened)
             return self._take_up(opened, position)
         if self._skip_echo(proposal, same, gains=same.fact):
             return None

@@ -143,7 +143,8 @@ def find_revert(changeset: Changeset) -> Changeset | None:
 
 
 def _get_changeset(tenant: Tenant, changeset_id: uuid.UUID) -> Changeset:
-    return get_row(Changeset.objects.of(tenant), "changeset", id=changeset_id)
+    rows = Changeset.objects.of(tenant).select_related("conversation")
+    return get_row(rows, "changeset", id=changeset_id)
 
 
 def _make_plan(changeset: Changeset) -> Plan:

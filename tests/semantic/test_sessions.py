@@ -19,11 +19,11 @@ SESSIONS = {
 }
 
 
-def tell(agent: Agent, day: str, said: list[str]) -> None:
+def tell(agent: Agent, day: str, said: list[str], **speaker: str) -> None:
     """Have a conversation of its own on a day, and learn from it."""
     conversation = uuid.uuid4()
     lines = [
-        {"role": "user", "content": line, "timestamp": f"{day}T10:0{place}:00Z"}
+        {"role": "user", "content": line, "timestamp": f"{day}T10:0{place}:00Z", **speaker}
         for place, line in enumerate(said)
     ]
     body = {"conversation_id": str(conversation), "user_id": "nora", "messages": lines}
@@ -32,10 +32,17 @@ def tell(agent: Agent, day: str, said: list[str]) -> None:
     assert (drained.later, drained.dead) == (0, 0)
 
 
-@pytest.mark.parametrize("days", [[*SESSIONS], [*SESSIONS][::-1]], ids=["in order", "backwards"])
-def test_sessions_of_a_user_make_one_memory(ana: Agent, days: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("days", "speaker"),
+    [([*SESSIONS], {}), ([*SESSIONS][::-1], {"name": "Nora"})],
+    ids=["in order", "backwards"],
+)
+def test_sessions_of_a_user_make_one_memory(
+    ana: Agent, days: list[str], speaker: dict[str, str]
+) -> None:
+    """Who has told his name once is called by it in all that follows."""
     for day in days:
-        tell(ana, day, SESSIONS[day])
+        tell(ana, day, SESSIONS[day], **speaker)
     facts = Fact.objects.of(ana.tenant).filter(invalid_at=None)
     (allergy,) = facts.filter(fact__icontains="allergic")
     assert Evidence.objects.of(ana.tenant).filter(fact=allergy, withdrawn_by=None).count() == 4
