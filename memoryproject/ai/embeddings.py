@@ -240,6 +240,19 @@ def embed_passages(texts: Sequence[str], *, timeout_s: float | None = None) -> V
     return np.stack([known[text] for text in texts])
 
 
+def embed_built_in(texts: Sequence[str]) -> Vectors:
+    """Return one unit vector a text by the built-in embedder, whatever embeds for the search."""
+    with using(_get_built_in()):
+        return embed_passages(texts)
+
+
+@cache
+def _get_built_in() -> Embedder:
+    """Return the embedder of the search if it is the built-in one: the two share their cache."""
+    embedder = get_embedders()[0]
+    return embedder if isinstance(embedder, LocalEmbedder) else LocalEmbedder()
+
+
 def embed_query(text: str) -> Vectors:
     """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.
 
