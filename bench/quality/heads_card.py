@@ -45,18 +45,18 @@ Logistic regressions with a ridge over vectors of the built-in embedder (multili
 all invented. An AI model (Claude) wrote and labelled them without having seen the program; see
 `bench/labels/README.md` for its rules and the weaknesses it knows of. No native speaker has
 checked them. A second labelling of a fifth of the first chats, by the same model, agrees in:
-{agreement}. A quarter of the older sentences of the training pairs count as worth keeping, too: the
-chats hold hardly any short plain statement.
+{agreement}.
+A quarter of the older sentences of the training pairs count as worth keeping, too: the chats hold
+hardly any short plain statement.
 
 **Split:** by a hash of the chat's id or the pair's group; three fifths train, one fifth chooses,
 one fifth is blind. All figures below are of the blind part.
 
 **Choices:** of each head the penalty with the largest area under the ROC curve on the choice part.
 Thresholds, on that part: keep finds .90 of what is to be kept, danger and instruction .85,
-needs_previous .50; replaces has a precision of .80 and repeats of .90; the others decide
-at .5. Of categories the largest probability counts. No threshold of replaces
-reaches a precision of .97 at a recall worth having,
-so what it finds may be suggested, and retires nothing.
+needs_previous .30; replaces has a precision of .80, repeats of .90; the others decide at .5. Of
+categories the largest probability counts. No threshold of replaces reaches a precision of .97 at a
+recall worth having, so what it finds may be suggested, and retires nothing.
 
 ```
 {figures}

@@ -82,7 +82,9 @@ def read_plain_facts() -> list[SentenceRow]:
     targets = {name: name in (KEEP, "self") for name in (KEEP, *ACTS)}
     return [
         SentenceRow(
-            Sample(text, 0, 1, len(text), has_assistant=bool(at % 2), is_first_message=False),
+            Sample(
+                text, 0, 1, len(text), has_assistant=bool(at & 1), is_first_message=bool(at & 2)
+            ),
             row.language,
             "train",
             targets,
