@@ -151,7 +151,8 @@ class _Run:
                 self._propose(engines.Action.REINFORCE, item.fact, said, item.category, item.alias)
                 return
         alias = self._open(engines.Action.NEW, fact, said, category)
-        for old in self._judge.find_replaced(said[-1].text, said[-1].line.at, self._pick_near(fact)):
+        last = said[-1]
+        for old in self._judge.find_replaced(last.text, last.line.at, self._pick_near(fact)):
             self._suggest(old, alias)
 
     def _open(
@@ -179,9 +180,11 @@ class _Run:
             item.alias: sum(1 / holders[word] for word in stems & self._known[item.alias])
             for item in own
         }
-        near = sorted((item for item in own if weights[item.alias]), key=lambda item: -weights[item.alias])
+        near = sorted(own, key=lambda item: -weights[item.alias])[:COMPARED_AT_MOST]
         return [
-            judging.Older(item.alias, item.quotation[1], item.at) for item in near[:COMPARED_AT_MOST]
+            judging.Older(item.alias, item.quotation[1], item.at)
+            for item in near
+            if weights[item.alias]
         ]
 
     def _suggest(self, old: str, new: str | None, reason: str = "replaced") -> None:

@@ -15,6 +15,7 @@ from semantic.offline.own_words import OwnSentence
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Returns the vectors of texts by the built-in embedder, one row each."""
 NOT_MEANT = ("pasted", "joke")
+FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
 JUST_NOW = timedelta(minutes=15)
@@ -76,7 +77,7 @@ class Judge:
         ]
         shares = self._heads.score(np.asarray(self._embed(texts), np.float64), traits)
         return [
-            self._decide({name: float(row[at]) for name, row in shares.items()}, item, has_assistant)
+            self._decide({name: row[at] for name, row in shares.items()}, item, has_assistant)
             for at, item in enumerate(sentences)
         ]
 
@@ -89,7 +90,9 @@ class Judge:
         is_meant = max(shares[name] for name in NOT_MEANT) < CERTAIN
         is_asked = bool(sentence.asked_to_keep)
         is_rule = is_sure(INSTRUCTION) and not is_asked
-        is_kept = is_asked or is_sure(heads.KEEP) or is_sure(heads.DANGER) or is_rule
+        is_for_now = sum(shares[name] for name in FOR_NOW) >= CERTAIN
+        tells = is_sure(heads.DANGER) or (is_sure(heads.KEEP) and not is_for_now)
+        is_kept = is_asked or tells or is_rule
         if not is_kept or not (is_meant or is_asked) or (is_rule and not has_assistant):
             return Verdict(None, False, is_meant)
         kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
