@@ -16,6 +16,8 @@ from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.speakers import name_speakers
 
 ENGINE = "offline"
+MODEL = "heads-1"
+"""Kept with each run: facts of engines before can be made anew (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
 CHARACTERS_AT_MOST = 600
@@ -76,7 +78,10 @@ class OfflineConsolidator:
                 if line.role == "user":
                     run.read(line, is_first=not index and not place)
         return engines.Consolidation(
-            proposals=tuple(run.proposals), engine=ENGINE, suggestions=tuple(run.suggestions)
+            proposals=tuple(run.proposals),
+            engine=ENGINE,
+            model=MODEL,
+            suggestions=tuple(run.suggestions),
         )
 
 
@@ -104,6 +109,11 @@ class _Run:
         self._episode = 0
         self._last: dict[str, Said] = {}
 
+    @property
+    def _newest(self) -> str:
+        """The alias of the last proposal."""
+        return f"P{len(self.proposals) - 1}"
+
     def start(self, episode: int) -> None:
         """Begin an episode: a fact quotes messages of one alone."""
         self._episode = episode
@@ -122,8 +132,10 @@ class _Run:
             said = Said(sentence.text, line, speaker)
             if len(self.proposals) - before < FACTS_A_MESSAGE:
                 self._settle(said, verdict)
-            if verdict.is_own:
+            if verdict.is_meant:
                 self._last[speaker] = said
+            if verdict.asks and sentence.text.endswith((":", "：")):
+                break  # what follows is material to work on
 
     def _settle(self, said: Said, verdict: judging.Verdict) -> None:
         if len(said.text) > CHARACTERS_AT_MOST:
@@ -133,9 +145,29 @@ class _Run:
         if verdict.category is None:
             return
         context = self._find_context(said) if verdict.leans else None
-        if context is None and not verdict.stands_alone:
+        if context is not None and self._extend(context, said):
             return
-        self._state((context, said) if context else (said,), verdict.category)
+        if context is not None or verdict.stands_alone:
+            self._state((context, said) if context else (said,), verdict.category)
+
+    def _extend(self, context: Said, said: Said) -> bool:
+        """Add a sentence to the fact that was proposed last, if it leans on its end."""
+        last = self._active[-1] if self._active else None
+        if last is None or last.said[-1:] != (context,) or last.alias != self._newest:
+            return False
+        sentences = (*last.said, said)
+        fact = _quote_all(sentences)
+        if len(fact) > CHARACTERS_AT_MOST:
+            return False
+        self._active[-1] = replace(last, fact=fact, at=said.line.at, said=sentences)
+        self._known[last.alias] = set(content_stems(fact))
+        self.proposals[-1] = replace(
+            self.proposals[-1],
+            fact=fact,
+            keywords=pick_keywords(fact, speaker=said.speaker),
+            seqs=_list_seqs(sentences),
+        )
+        return True
 
     def _find_context(self, said: Said) -> Said | None:
         """Return what the speaker said just before."""
@@ -197,11 +229,11 @@ class _Run:
         What was said in another episode is left to a person: a fact quotes one episode.
         """
         own = [item for item in self._active if item.quotation[0] == said.speaker][-JUST_SAID:]
-        older = [judging.Older(item.alias, item.quotation[1], item.at) for item in own]
-        alias = self._judge.find_corrected(said.text, said.line.at, older)
-        item = next((item for item in own if item.alias == alias), None)
-        if item is None:
+        recent = [item for item in own if abs(said.line.at - item.at) <= judging.JUST_NOW]
+        if not recent:
             return False
+        stems = set(content_stems(said.text))
+        item = max(recent, key=lambda item: (len(stems & self._known[item.alias]), item.at))
         if not item.said:
             self._suggest(item.alias, None, "corrected")
             return True
@@ -227,9 +259,13 @@ class _Run:
                 keywords=pick_keywords(fact, speaker=said[-1].speaker),
                 valid_at=line.at,
                 episode=self._episode,
-                seqs=tuple(dict.fromkeys(item.line.seq for item in said)),
+                seqs=_list_seqs(said),
             )
         )
+
+
+def _list_seqs(said: Sequence[Said]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(item.line.seq for item in said))
 
 
 def _quote_all(said: tuple[Said, ...]) -> str:

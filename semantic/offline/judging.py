@@ -1,5 +1,6 @@
 """Judges sentences by the heads: worth keeping, of which kind, understood alone, replaced."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,31 +12,39 @@ from episodic.engines import Line
 from semantic.engines import Category
 from semantic.offline import heads
 from semantic.offline.own_words import OwnSentence
+from semantic.patterns import read_text
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Returns the vectors of texts by the built-in embedder, one row each."""
-NOT_MEANT = ("pasted", "joke")
+STATEMENTS = ("self", "other")
 FOR_NOW = ("request", "question")
+NOT_MEANT = ("pasted", "joke")
+"""Of what might endanger somebody the first alone counts: who jokes about it loses little."""
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
+REQUEST_WEIGHT = 0.75
+"""By which a request counts against an instruction: short commands look like both."""
 JUST_NOW = timedelta(minutes=15)
-LEAST_CORRECTED = 0.1
-"""Of `REPLACES`: the words have said already that something is put right."""
 DAY = timedelta(days=1)
+DANGERS = re.compile(re.sub(r"\\[mM]\b", r"\\b", read_text("facts.dangers")), re.IGNORECASE)
+"""The pattern of PostgreSQL's that pins a fact, as Python writes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is made of a sentence; `category` is None where it is not kept.
+    """What is made of a sentence.
 
-    `is_own`: somebody means what it says, so the next sentence may lean on it.
+    `category` is None where it is not kept; `is_meant`: somebody means what it says, so that the
+    next one may lean on it; `asks`: it wants something done now.
     """
 
     category: Category | None
     leans: bool
-    is_own: bool
-    stands_alone: bool = True
-    """Whether it may be kept without the sentence that it leans on."""
+    """Whether it is better understood with the one before."""
+    stands_alone: bool
+    """Whether it is worth keeping without that."""
+    is_meant: bool
+    asks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +96,31 @@ class Judge:
         def is_sure(name: str) -> bool:
             return shares[name] >= self._heads.threshold(name)
 
-        is_meant = max(shares[name] for name in NOT_MEANT) < CERTAIN
-        is_asked = bool(sentence.asked_to_keep)
-        is_rule = is_sure(INSTRUCTION) and not is_asked
-        is_for_now = sum(shares[name] for name in FOR_NOW) >= CERTAIN
-        tells = is_sure(heads.DANGER) or (is_sure(heads.KEEP) and not is_for_now)
-        is_kept = is_asked or tells or is_rule
-        if not is_kept or not (is_meant or is_asked) or (is_rule and not has_assistant):
-            return Verdict(None, False, is_meant)
-        kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
-        category = Category.GUIDELINE if is_rule else Category(max(kinds, key=shares.__getitem__))
-        leans = is_sure(heads.LEANS) and not is_asked
-        return Verdict(category, leans, True, shares[heads.LEANS] < CERTAIN or is_asked)
+        asked = max(shares[name] for name in FOR_NOW)
+        told = max(shares[name] for name in STATEMENTS)
+        is_to_keep = bool(sentence.asked_to_keep)
+        endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
+        doubts = NOT_MEANT[:1] if endangers else NOT_MEANT
+        is_meant = is_to_keep or max(shares[name] for name in doubts) < CERTAIN
+        is_rule = (
+            is_sure(INSTRUCTION)
+            and not is_to_keep
+            and shares[INSTRUCTION] >= max(told, REQUEST_WEIGHT * asked)
+        )
+        tells = told > asked and (endangers or is_sure(heads.KEEP))
+        is_kept = is_to_keep or (is_meant and (has_assistant if is_rule else tells))
+        category = None
+        if is_kept:
+            kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
+            likeliest = Category(max(kinds, key=shares.__getitem__))
+            category = Category.GUIDELINE if is_rule else likeliest
+        return Verdict(
+            category,
+            leans=shares[heads.LEANS] >= CERTAIN and not is_to_keep,
+            stands_alone=is_to_keep or not is_sure(heads.LEANS),
+            is_meant=is_meant,
+            asks=asked > told and not is_rule,
+        )
 
     def find_replaced(self, text: str, at: datetime, older: Sequence[Older]) -> list[str]:
         """Return the alias of the fact that a new sentence most likely replaces, if any."""
@@ -106,14 +128,6 @@ class Judge:
         least = self._pair_heads.threshold(heads.REPLACES)
         best = int(np.argmax(shares)) if len(shares) else 0
         return [older[best].alias] if len(shares) and shares[best] >= least else []
-
-    def find_corrected(self, text: str, at: datetime, older: Sequence[Older]) -> str | None:
-        """Return the alias of the fact just said that a correction is about."""
-        recent = [item for item in older if at - JUST_NOW <= item.at <= at]
-        shares = self._score_pairs(text, at, recent)
-        best = int(np.argmax(shares)) if len(shares) else 0
-        is_likely = len(shares) > 0 and shares[best] >= LEAST_CORRECTED
-        return recent[best].alias if is_likely else None
 
     def _score_pairs(
         self, text: str, at: datetime, older: Sequence[Older]

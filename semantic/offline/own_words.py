@@ -1,11 +1,12 @@
 """Finds a person's own sentences in a message: what is pasted, quoted or code is left out.
 
-Nearly all of it is structure, which belongs to no language. Only two things are told by words
-of `patterns.toml`: that what follows is a text to work on, and that a sentence begins with
-"remember that".
+Nearly all of it is structure, which belongs to no language. Only three things are told by words
+of `patterns.toml`: that what follows is a text to work on, that it is made up, and that a
+sentence begins with "remember that".
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memoryproject.text.sentences import split_sentences
@@ -35,6 +36,14 @@ RULER = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,})[ \t]*$", re.MULTI
 TASK = read_pattern("own_words.task")
 REMEMBER = read_pattern("own_words.remember")
 INVENTED = read_pattern("own_words.invented")
+LIST = re.compile(r"^[^\n]*[:：][ \t]*(?:\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+[^\n]+)+", re.MULTILINE)
+LIST_AT_MOST = 300
+"""Characters with its heading."""
+GLUE = "\ue000"
+"""Stands for white space that ends no sentence."""
+LEAST_ASKED = 3
+"""Characters; "remember it" asks for the sentence before."""
+ASKS = ("?", "？", "؟")
 GAP = re.compile(r"[:：]\s*\n|[:：]\s*[\"“„«「]|\n\s*\n")
 """What stands between "proofread this letter" and the letter."""
 
@@ -54,27 +63,51 @@ class OwnSentence:
 
 def read_own_sentences(content: str) -> list[OwnSentence]:
     """Return the sentences of a message that are its author's own, in order."""
-    pieces = split_sentences(cut_pasted(content[:READ_AT_MOST]))
-    texts = [" ".join(piece.split()) for piece in pieces if CUT not in piece]
+    pieces = split_sentences(join_lists(cut_pasted(content[:READ_AT_MOST])))
+    texts = [" ".join(piece.replace(GLUE, " ").split()) for piece in pieces if CUT not in piece]
     texts = [text for text in texts if any(map(str.isalnum, text))]
     half = SENTENCES_AT_MOST // 2
     if len(texts) > SENTENCES_AT_MOST:
         texts = texts[:half] + texts[-half:]
+    asked = _find_asked(texts)
     return [
-        OwnSentence(text, place, len(texts), _find_asked(text)) for place, text in enumerate(texts)
+        OwnSentence(text, place, len(texts), asked.get(place, ""))
+        for place, text in enumerate(texts)
     ]
 
 
-def _find_asked(text: str) -> str:
-    match = REMEMBER.match(text)
-    rest = text[match.end() :].strip() if match else ""
-    return rest if len(rest) > 3 and not rest.endswith(("?", "？", "؟")) else ""
+def join_lists(text: str) -> str:
+    """Return a text with each short list glued to its heading, without which no item is clear."""
+    return LIST.sub(_glue, text)
+
+
+def _glue(match: re.Match[str]) -> str:
+    is_short = len(match[0]) <= LIST_AT_MOST
+    return re.sub(r"\s+", GLUE, match[0]) if is_short else match[0]
+
+
+def _find_asked(texts: Sequence[str]) -> dict[int, str]:
+    """Return by place what is to be remembered; "remember that" alone means what stands by it."""
+    asked: dict[int, str] = {}
+    for place, text in enumerate(texts):
+        match = REMEMBER.match(text)
+        if match is None or text.endswith(ASKS):
+            continue
+        rest = text[match.end() :].strip(" .!。！")
+        if len(rest) > LEAST_ASKED:
+            asked[place] = text[match.end() :].strip()
+        elif text.endswith((":", "：")) and place + 1 < len(texts):
+            asked[place + 1] = texts[place + 1]
+        elif place:
+            asked[place - 1] = texts[place - 1]
+    return asked
 
 
 def cut_pasted(text: str) -> str:
     """Return a message with one mark for each block that is not its author's own words."""
-    if INVENTED.search(text):
-        return ""
+    if invented := INVENTED.search(text):
+        before = split_sentences(text[: invented.start()] + CUT)
+        text = "\n".join([*before[:-1], CUT])
     for pattern in PASTED:
         text = pattern.sub(f"\n{CUT}\n", text)
     if header := MAIL_HEADER.search(text):
