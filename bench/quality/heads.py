@@ -35,7 +35,7 @@ UNITS = {"sentence": 96, "pair": 40}
 """Of the hidden layer of one member."""
 MEMBERS = 3
 """Networks that differ in their first weights alone; their mean decides, as one network."""
-EPOCHS, BATCH, RATE, DROPPED, DECAY = 60, 256, 3e-3, 0.4, 1.0
+EPOCHS, BATCH, RATE, DROPPED, DECAY = 40, 256, 3e-3, 0.4, 1.0
 """How the networks learn: Adam whose rate falls along a cosine, dropout, decay of weights."""
 VECTOR_SCALE = 0.5
 """Of standardised vectors beside standardised traits, of which there are fewer."""

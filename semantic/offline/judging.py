@@ -22,7 +22,7 @@ NOT_MEANT = ("pasted", "joke")
 """Of what might endanger somebody the first alone counts: who jokes about it loses little."""
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
-REQUEST_WEIGHT = 0.75
+REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
 JUST_NOW = timedelta(minutes=15)
 DAY = timedelta(days=1)
