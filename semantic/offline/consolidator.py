@@ -134,8 +134,6 @@ class _Run:
                 self._settle(said, verdict)
             if verdict.is_meant:
                 self._last[speaker] = said
-            if verdict.asks and sentence.text.endswith((":", "：")):
-                break  # what follows is material to work on
 
     def _settle(self, said: Said, verdict: judging.Verdict) -> None:
         if len(said.text) > CHARACTERS_AT_MOST:

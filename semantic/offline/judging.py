@@ -1,6 +1,5 @@
 """Judges sentences by the heads: worth keeping, of which kind, understood alone, replaced."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,22 +11,20 @@ from episodic.engines import Line
 from semantic.engines import Category
 from semantic.offline import heads
 from semantic.offline.own_words import OwnSentence
-from semantic.patterns import read_text
+from semantic.patterns import translate_pattern
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Returns the vectors of texts by the built-in embedder, one row each."""
 STATEMENTS = ("self", "other")
 FOR_NOW = ("request", "question")
-NOT_MEANT = ("pasted", "joke")
-"""Of what might endanger somebody the first alone counts: who jokes about it loses little."""
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
 REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
 JUST_NOW = timedelta(minutes=15)
 DAY = timedelta(days=1)
-DANGERS = re.compile(re.sub(r"\\[mM]\b", r"\\b", read_text("facts.dangers")), re.IGNORECASE)
-"""The pattern of PostgreSQL's that pins a fact, as Python writes it."""
+DANGERS = translate_pattern("facts.dangers")
+DANGLING = translate_pattern("facts.dangling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class Verdict:
     """What is made of a sentence.
 
     `category` is None where it is not kept; `is_meant`: somebody means what it says, so that the
-    next one may lean on it; `asks`: it wants something done now.
+    next one may lean on it.
     """
 
     category: Category | None
@@ -44,7 +41,6 @@ class Verdict:
     stands_alone: bool
     """Whether it is worth keeping without that."""
     is_meant: bool
-    asks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,9 @@ class Judge:
         told = max(shares[name] for name in STATEMENTS)
         is_to_keep = bool(sentence.asked_to_keep)
         endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
-        doubts = NOT_MEANT[:1] if endangers else NOT_MEANT
-        is_meant = is_to_keep or max(shares[name] for name in doubts) < CERTAIN
+        is_pasted = shares["pasted"] >= CERTAIN and not sentence.is_beside_paste
+        is_joke = shares["joke"] >= CERTAIN and not endangers  # who jokes about it loses little
+        is_meant = is_to_keep or not (is_pasted or is_joke)
         is_rule = (
             is_sure(INSTRUCTION)
             and not is_to_keep
@@ -114,12 +111,12 @@ class Judge:
             kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
             likeliest = Category(max(kinds, key=shares.__getitem__))
             category = Category.GUIDELINE if is_rule else likeliest
+        is_dangling = DANGLING.match(sentence.text) is not None and not is_to_keep
         return Verdict(
             category,
-            leans=shares[heads.LEANS] >= CERTAIN and not is_to_keep,
-            stands_alone=is_to_keep or not is_sure(heads.LEANS),
+            leans=is_dangling or (shares[heads.LEANS] >= CERTAIN and not is_to_keep),
+            stands_alone=endangers or not is_dangling,
             is_meant=is_meant,
-            asks=asked > told and not is_rule,
         )
 
     def find_replaced(self, text: str, at: datetime, older: Sequence[Older]) -> list[str]:

@@ -44,7 +44,7 @@ GLUE = "\ue000"
 LEAST_ASKED = 3
 """Characters; "remember it" asks for the sentence before."""
 ASKS = ("?", "？", "؟")
-GAP = re.compile(r"[:：]\s*\n|[:：]\s*[\"“„«「]|\n\s*\n")
+GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
 """What stands between "proofread this letter" and the letter."""
 
 
@@ -53,17 +53,20 @@ class OwnSentence:
     """One sentence to the letter, but for white space; its place of `count` from 0.
 
     `asked_to_keep` is what the speaker wants remembered of it; "" where that is not said.
+    `is_beside_paste`: a block was cut from the message, so that the rest is most likely his own.
     """
 
     text: str
     place: int
     count: int
     asked_to_keep: str = ""
+    is_beside_paste: bool = False
 
 
 def read_own_sentences(content: str) -> list[OwnSentence]:
     """Return the sentences of a message that are its author's own, in order."""
-    pieces = split_sentences(join_lists(cut_pasted(content[:READ_AT_MOST])))
+    own = cut_pasted(content[:READ_AT_MOST])
+    pieces = split_sentences(join_lists(own))
     texts = [" ".join(piece.replace(GLUE, " ").split()) for piece in pieces if CUT not in piece]
     texts = [text for text in texts if any(map(str.isalnum, text))]
     half = SENTENCES_AT_MOST // 2
@@ -71,7 +74,7 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
         texts = texts[:half] + texts[-half:]
     asked = _find_asked(texts)
     return [
-        OwnSentence(text, place, len(texts), asked.get(place, ""))
+        OwnSentence(text, place, len(texts), asked.get(place, ""), CUT in own)
         for place, text in enumerate(texts)
     ]
 

@@ -12,6 +12,7 @@ from semantic.offline.consolidator import OfflineConsolidator
 from tests.semantic.fact_makers import MONDAY, consolidate, know, learn, say
 
 DONE = ("", "assistant", "OK.")
+HALF_A_YEAR = timedelta(days=180)
 
 
 def facts_of(*messages: str, name: str = "Bo") -> list[str]:
@@ -38,7 +39,7 @@ def test_a_statement_becomes_a_fact_in_the_speakers_words_with_its_source() -> N
         "I set MY_VAR=me in my .env file.",
         "My mother is 70 and lives in Bonn.",
         "I'm 5'7\" tall and weigh 61.5 kg.",
-        'I read the book "The Remains of the Day" last week.',
+        'My favourite book is "The Remains of the Day".',
     ],
 )
 def test_no_letter_of_what_was_said_changes(said: str) -> None:
@@ -119,9 +120,11 @@ def test_own_words_around_a_pasted_block_are_read() -> None:
     "said",
     [
         "Answer in German please.",
-        "Be concise.",
+        "No emojis please.",
+        "Keep your answers short.",
         "Whenever I ask for a recipe, leave out nuts.",
-        "日本語で答えてください。",
+        "Réponds toujours en français.",
+        "항상 한국어로 답해 주세요.",
         "Always include version numbers when I ask about dependencies.",
     ],
 )
@@ -188,7 +191,7 @@ def test_nothing_is_retired_by_guess(active: str, said: str) -> None:
 
 
 def test_a_likely_replacement_is_suggested() -> None:
-    known = [know('Bo: "My phone number is 555-0143."')]
+    known = [replace(know('Bo: "My phone number is 555-0143."'), valid_at=MONDAY - HALF_A_YEAR)]
     answer = consolidate(("Bo", "user", "My new phone number is 555-0177."), known=known)
     (suggestion,) = answer.suggestions
     assert suggestion.kind is SuggestionKind.CONTRADICTION
@@ -203,8 +206,31 @@ def test_an_explicit_correction_takes_the_place_of_what_was_just_said(said: str)
 
 
 def test_a_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
-    *_, fact = facts_of("I take 50 mg of sertraline.", "My doctor raised it to 100 mg.")
-    assert fact == 'Bo: "I take 50 mg of sertraline. … My doctor raised it to 100 mg."'
+    facts = facts_of("We adopted a dog called Miso. She is three years old.", "She loves rivers.")
+    assert facts == [
+        'Bo: "We adopted a dog called Miso. She is three years old. … She loves rivers."'
+    ]
+
+
+def test_a_sentence_about_somebody_unnamed_is_not_kept_alone() -> None:
+    assert facts_of("She lives in Porto and works as a nurse.") == []
+
+
+def test_a_list_is_kept_with_its_heading() -> None:
+    assert facts_of("My allergies:\n- peanuts\n- bee stings") == [
+        'Bo: "My allergies: - peanuts - bee stings"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("My locker code is 4482. Please remember that.", "My locker code is 4482."),
+        ("Remember this:\nThe spare key is under the fern.", "The spare key is under the fern."),
+    ],
+)
+def test_what_is_pointed_at_is_remembered(said: str, kept: str) -> None:
+    assert f'Bo: "{kept}"' in facts_of(said)
 
 
 def test_prefixes_name_the_speakers_of_nameless_messages() -> None:
