@@ -82,7 +82,7 @@ def learn_facts_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
 def _draw_anew(
     conversation: Conversation, episodes: Sequence[Episode], act: Act, *, runs: Q
 ) -> Counts:
-    """Revert runs, and those that read `episodes`; have facts drawn anew from the other episodes."""
+    """Revert runs, and those that read `episodes`; draw facts anew from the other episodes."""
     tainted = rollback.find_tainted(conversation, episodes, also=runs)
     counts = Counts(episodes=len(episodes))
     for run in sorted(tainted, key=lambda run: run.id, reverse=True):

@@ -36,7 +36,9 @@ RULER = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,})[ \t]*$", re.MULTI
 TASK = read_pattern("own_words.task")
 REMEMBER = read_pattern("own_words.remember")
 INVENTED = read_pattern("own_words.invented")
-LIST = re.compile(r"^[^\n]*[:：][ \t]*(?:\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+[^\n]+)+", re.MULTILINE)
+LIST = re.compile(
+    r"^[^\n]*[:：][ \t]*(?:\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+[^\n]+)+", re.MULTILINE
+)
 LIST_AT_MOST = 300
 """Characters with its heading."""
 GLUE = "\ue000"
