@@ -27,8 +27,8 @@ PARTS = ("train", "train", "train", "choice", "blind")
 """The part of a chat or a group of pairs, by the remainder of a hash of its id."""
 
 
-ALONE = {"train": "train", "choice": "later"}
-"""The part of a sentence that stands alone: `later` trains only, so that it chooses nothing."""
+PARTS_MADE = {"train": "train", "choice": "later"}
+"""The part of a row that is made of a labelled one: `later` only trains, and chooses nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def read_alone() -> list[SentenceRow]:
         replace(
             row,
             sample=replace(row.sample, place=0, count=1, message_length=len(row.sample.text)),
-            part=ALONE[row.part],
+            part=PARTS_MADE[row.part],
         )
         for row in rows
         if row.sample.count > 1
@@ -125,6 +125,22 @@ def read_pairs() -> list[PairRow]:
         )
         for row in _read_lines(FOLDER / "pairs.jsonl")
     ]
+
+
+def read_mismatched() -> list[PairRow]:
+    """Return pairs to train with of sentences that have nothing to do with each other.
+
+    The labelled pairs share a subject each; of two sentences of a life hardly any do.
+    """
+    rows = [row for row in read_pairs() if row.part != "blind"]
+    nothing = {REPLACES: False, REPEATS: False}
+    mismatched = []
+    for language in sorted({row.language for row in rows}):
+        own = [row for row in rows if row.language == language]
+        for row, other in zip(own, own[len(own) // 2 :] + own[: len(own) // 2], strict=True):
+            pair = replace(row.pair, new=other.pair.new)
+            mismatched.append(replace(row, pair=pair, part=PARTS_MADE[row.part], targets=nothing))
+    return mismatched
 
 
 def part_of(name: str) -> str:

@@ -24,6 +24,7 @@ CHARACTERS_AT_MOST = 600
 """What is longer than a sentence is not one."""
 JUST_SAID = 3
 """The speaker's latest facts, which "sorry, I meant Bergen" may put right."""
+SUGGESTIONS_AT_MOST = 5
 COMPARED_AT_MOST = 4
 """Older facts, those that share the rarest words, to which a new one is compared."""
 
@@ -81,7 +82,7 @@ class OfflineConsolidator:
             proposals=tuple(run.proposals),
             engine=ENGINE,
             model=MODEL,
-            suggestions=tuple(run.suggestions),
+            suggestions=run.list_suggestions(),
         )
 
 
@@ -95,7 +96,8 @@ class _Run:
         known: Sequence[engines.KnownFact],
     ) -> None:
         self.proposals: list[engines.Proposal] = []
-        self.suggestions: list[engines.Suggestion] = []
+        self._suggested: list[tuple[float, engines.Suggestion]] = []
+        """How likely each is."""
         self._judge = judging.Judge(embed)
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
@@ -130,23 +132,27 @@ class _Run:
         )
         for sentence, verdict in zip(sentences, verdicts, strict=True):
             said = Said(sentence.text, line, speaker)
-            if len(self.proposals) - before < FACTS_A_MESSAGE:
-                self._settle(said, verdict)
-            if verdict.is_meant:
+            is_full = len(self.proposals) - before >= FACTS_A_MESSAGE
+            is_kept = not is_full and self._settle(said, verdict)
+            # What leans on nothing that was kept names nobody for the next one either.
+            if is_kept or (verdict.is_stated and not verdict.leans):
                 self._last[speaker] = said
 
-    def _settle(self, said: Said, verdict: judging.Verdict) -> None:
+    def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
+        """Make of a sentence what is to be made of it; return whether some fact has it now."""
         if len(said.text) > CHARACTERS_AT_MOST:
-            return
+            return False
         if corrects(said.text) and self._correct(said):
-            return
+            return True
         if verdict.category is None:
-            return
+            return False
         context = self._find_context(said) if verdict.leans else None
         if context is not None and self._extend(context, said):
-            return
-        if context is not None or verdict.stands_alone:
-            self._state((context, said) if context else (said,), verdict.category)
+            return True
+        if context is None and not verdict.stands_alone:
+            return False
+        self._state((context, said) if context else (said,), verdict.category)
+        return True
 
     def _extend(self, context: Said, said: Said) -> bool:
         """Add a sentence to the fact that was proposed last, if it leans on its end."""
@@ -182,8 +188,11 @@ class _Run:
                 return
         alias = self._open(engines.Action.NEW, fact, said, category)
         last = said[-1]
-        for old in self._judge.find_replaced(last.text, last.line.at, self._pick_near(fact)):
-            self._suggest(old, alias)
+        near = self._pick_near(fact, before=last.line.at)
+        replaced = self._judge.find_replaced(last.text, last.line.at, near)
+        if replaced is not None:
+            old, share = replaced
+            self._suggest(old, alias, share=share)
 
     def _open(
         self,
@@ -200,11 +209,13 @@ class _Run:
         self._known[alias] = set(content_stems(fact))
         return alias
 
-    def _pick_near(self, fact: str) -> list[judging.Older]:
+    def _pick_near(self, fact: str, *, before: datetime) -> list[judging.Older]:
         """Return the speaker's older facts that share the rarest words with a new one."""
         speaker, _ = parse_quote(fact) or ("", "")
         stems = set(content_stems(fact)) - set(content_stems(speaker))
-        own = [item for item in self._active[:-1] if item.quotation[0] == speaker]
+        own = [
+            item for item in self._active[:-1] if item.quotation[0] == speaker and item.at <= before
+        ]
         holders = {word: sum(word in self._known[item.alias] for item in own) for word in stems}
         weights = {
             item.alias: sum(1 / holders[word] for word in stems & self._known[item.alias])
@@ -217,9 +228,16 @@ class _Run:
             if weights[item.alias]
         ]
 
-    def _suggest(self, old: str, new: str | None, reason: str = "replaced") -> None:
+    def _suggest(
+        self, old: str, new: str | None, reason: str = "replaced", *, share: float = 1.0
+    ) -> None:
         kind = engines.SuggestionKind.CONTRADICTION
-        self.suggestions.append(engines.Suggestion(kind, old, new, reason))
+        self._suggested.append((share, engines.Suggestion(kind, old, new, reason)))
+
+    def list_suggestions(self) -> tuple[engines.Suggestion, ...]:
+        """Return the likeliest suggestions: people look at each."""
+        likeliest = sorted(self._suggested, key=lambda item: -item[0])[:SUGGESTIONS_AT_MOST]
+        return tuple(suggestion for _, suggestion in likeliest)
 
     def _correct(self, said: Said) -> bool:
         """Put an explicit correction in the place of what its speaker has just said.

@@ -31,8 +31,8 @@ DANGLING = translate_pattern("facts.dangling")
 class Verdict:
     """What is made of a sentence.
 
-    `category` is None where it is not kept; `is_meant`: somebody means what it says, so that the
-    next one may lean on it.
+    `category` is None where it is not kept; `is_stated`: it tells something that is meant, so that
+    the next one may lean on it.
     """
 
     category: Category | None
@@ -40,7 +40,7 @@ class Verdict:
     """Whether it is better understood with the one before."""
     stands_alone: bool
     """Whether it is worth keeping without that."""
-    is_meant: bool
+    is_stated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +116,17 @@ class Judge:
             category,
             leans=is_dangling or (shares[heads.LEANS] >= CERTAIN and not is_to_keep),
             stands_alone=endangers or not is_dangling,
-            is_meant=is_meant,
+            is_stated=is_meant and told >= CERTAIN,
         )
 
-    def find_replaced(self, text: str, at: datetime, older: Sequence[Older]) -> list[str]:
-        """Return the alias of the fact that a new sentence most likely replaces, if any."""
+    def find_replaced(
+        self, text: str, at: datetime, older: Sequence[Older]
+    ) -> tuple[str, float] | None:
+        """Return the alias of the fact that a new sentence most likely replaces, and how likely."""
         shares = self._score_pairs(text, at, older)
-        least = self._pair_heads.threshold(heads.REPLACES)
-        best = int(np.argmax(shares)) if len(shares) else 0
-        return [older[best].alias] if len(shares) and shares[best] >= least else []
+        if not len(shares) or shares.max() < self._pair_heads.threshold(heads.REPLACES):
+            return None
+        return older[int(shares.argmax())].alias, float(shares.max())
 
     def _score_pairs(
         self, text: str, at: datetime, older: Sequence[Older]
