@@ -104,7 +104,9 @@ class Judge:
             and not is_to_keep
             and shares[INSTRUCTION] >= max(told, REQUEST_WEIGHT * asked)
         )
-        tells = told > asked and (endangers or is_sure(heads.KEEP))
+        # "As a diabetic, can I eat mangos?" is worth keeping, too.
+        reasons = (told > asked, endangers, is_sure(heads.KEEP))
+        tells = sum(reasons) > 1
         is_kept = is_to_keep or (is_meant and (has_assistant if is_rule else tells))
         category = None
         if is_kept:

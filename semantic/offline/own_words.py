@@ -28,7 +28,7 @@ PASTED = tuple(
         r"\[(?P<name>\w+)[^\]\n]*\].*?\[/(?P=name)\]",
         r"\[\s*(?:shared|shares|sent|posted)\b[^\]]*\]",
         r"^[ \t]*\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*?$",  # a line of a log
-        r"^.*[{};]\s*$|^\s*[\w.]+\s*=\s.*?$",  # a line of code
+        r"^[^\n]*[{};][ \t]*$|^[ \t]*[\w.]+[ \t]*=[ \t].*?$",  # a line of code
     )
 )
 MAIL_HEADER = read_pattern("own_words.mail_header")

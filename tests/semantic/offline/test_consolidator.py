@@ -113,6 +113,9 @@ def test_own_words_around_a_pasted_block_are_read() -> None:
     assert facts_of("```\nx = 1\n```\nBy the way, I live in Turku with my dog.") == [
         'Bo: "By the way, I live in Turku with my dog."'
     ]
+    assert 'Bo: "I live in Oslo and work as a baker."' in facts_of(
+        "I live in Oslo and work as a baker.\nfoo(1);\nbar = {\n}"
+    )
     assert 'Bo: "I\'m a nurse in Ghent."' in facts_of("About me:\nI'm a nurse in Ghent.")
 
 
