@@ -24,3 +24,8 @@ def read_text(name: str) -> str:
 def read_pattern(name: str) -> re.Pattern[str]:
     """Return the pattern under "table.key", compiled."""
     return re.compile(read_text(name))
+
+
+def translate_pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern that PostgreSQL reads, as Python writes it, without regard to case."""
+    return re.compile(re.sub(r"\\[mM]\b", r"\\b", read_text(name)), re.IGNORECASE)

@@ -12,13 +12,12 @@ from memoryproject.edge.errors import get_row
 from memoryproject.tenancy.models import Tenant
 from semantic.engines import SuggestionKind
 from semantic.models import Fact, Suggestion, Triage
+from semantic.patterns import read_text
 
 READ_AT_MOST = 2_000
 """Active facts, the newest, that are looked through for those that name nobody."""
-DANGLING = (
-    r"^(he|she|it|they|this|that|these|those|er|es|il|elle|ils|elles|ella|él|ellos)\M|^[她他它]们?"
-)
-"""How a sentence begins that cannot be understood by itself."""
+DANGLING = read_text("facts.dangling")
+"""How a sentence begins that cannot be understood by itself; a quotation names its speaker."""
 AUTOMATIC = "automatic rule "
 """How the actor of a decision begins that no person took."""
 Rule = tuple[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ PARTS = ("train", "train", "train", "choice", "blind")
 """The part of a chat or a group of pairs, by the remainder of a hash of its id."""
 
 
-PLAIN_FACTS_EVERY = 4
-"""Of the older sentences of pairs one in so many trains as something to keep."""
+PARTS_MADE = {"train": "train", "choice": "later"}
+"""The part of a row that is made of a labelled one: `later` only trains, and chooses nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,8 @@ def read_sentences() -> list[SentenceRow]:
 def read_plain_facts() -> list[SentenceRow]:
     """Return older sentences of the pairs to train with: each states something about a life.
 
-    Without them the heads have hardly seen a plain short statement ("I live in Oslo." scores
-    .04 as worth keeping): those of the chats are longer. All of them would make any tidy
-    sentence one: precision on the blind chats .55 instead of .66.
+    Without them the heads have hardly seen a plain short statement ("I live in Oslo."): those of
+    the chats are longer.
     """
     rows = {row.pair.old: row for row in read_pairs() if row.part == "train"}
     targets = {name: name in (KEEP, "self") for name in (KEEP, *ACTS)}
@@ -89,7 +88,29 @@ def read_plain_facts() -> list[SentenceRow]:
             "train",
             targets,
         )
-        for at, (text, row) in enumerate(sorted(rows.items())[::PLAIN_FACTS_EVERY])
+        for at, (text, row) in enumerate(sorted(rows.items()))
+    ]
+
+
+def read_alone() -> list[SentenceRow]:
+    """Return sentences to train with once more, each as a message of its own.
+
+    Without them a lone short sentence looks like a fact, since those of `read_plain_facts` are.
+    What leans on others, or is known by them for a paste, is left out.
+    """
+    rows = [
+        row
+        for row in read_sentences()
+        if row.part != "blind" and not row.targets[LEANS] and not row.targets["pasted"]
+    ]
+    return [
+        replace(
+            row,
+            sample=replace(row.sample, place=0, count=1, message_length=len(row.sample.text)),
+            part=PARTS_MADE[row.part],
+        )
+        for row in rows
+        if row.sample.count > 1
     ]
 
 
@@ -104,6 +125,22 @@ def read_pairs() -> list[PairRow]:
         )
         for row in _read_lines(FOLDER / "pairs.jsonl")
     ]
+
+
+def read_mismatched() -> list[PairRow]:
+    """Return pairs to train with of sentences that have nothing to do with each other.
+
+    The labelled pairs share a subject each; of two sentences of a life hardly any do.
+    """
+    rows = [row for row in read_pairs() if row.part != "blind"]
+    nothing = {REPLACES: False, REPEATS: False}
+    mismatched = []
+    for language in sorted({row.language for row in rows}):
+        own = [row for row in rows if row.language == language]
+        for row, other in zip(own, own[len(own) // 2 :] + own[: len(own) // 2], strict=True):
+            pair = replace(row.pair, new=other.pair.new)
+            mismatched.append(replace(row, pair=pair, part=PARTS_MADE[row.part], targets=nothing))
+    return mismatched
 
 
 def part_of(name: str) -> str:

@@ -9,18 +9,11 @@ import numpy as np
 from episodic.engines import Line, Vectors
 from episodic.offline.evidence import Floats, unit
 from episodic.offline.lexicon import Lexicon, asks
-from memoryproject.text.sentences import TITLES
+from memoryproject.text.sentences import split_sentences
 
 FEWEST_TELLING_WORDS = 3
 WORTH_OF_THE_WISH = 0.5
 """The first telling question or request says what the talk is for (MemoChat, ROUGE-L: + .007)."""
-_SENTENCE = re.compile(
-    r"(?:[^.!?。！？…\n]|\.(?=\w)|\?(?=\w+=)|(?<=\b\d)\.(?= [A-Z])|(?<=\b\d\d)\.(?= [A-Z]))+"
-    r"(?:[.!?…]+[\"'”’)]*|[。！？…]+[」』”]?|\n|$)"
-)
-"""Neither "3.5" nor "1. Mai" nor the query of an address ends one."""
-_TITLE_OF_A_PERSON = re.compile(rf"\b({TITLES})\.(?= )")
-_HALF_OF_THE_DAY = re.compile(r"(\d ?)([ap])\. ?m\b\.?", re.IGNORECASE)
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")
 
 
@@ -42,7 +35,7 @@ def list_sentences(lines: Sequence[Line], lexicon: Lexicon) -> list[Sentence]:
     """Return all sentences as they were said."""
     sentences = []
     for index, line in enumerate(lines):
-        for place, text in enumerate(split_sentences(line.content)):
+        for place, text in enumerate(read_sentences(line.content)):
             words = lexicon.content_words(text)
             exclaims = text.endswith(("!", "！")) and not lexicon.has("first_person", text)
             phatic = exclaims or lexicon.has("opening", text) or lexicon.has("closing", text)
@@ -51,10 +44,9 @@ def list_sentences(lines: Sequence[Line], lexicon: Lexicon) -> list[Sentence]:
     return sentences
 
 
-def split_sentences(text: str) -> list[str]:
+def read_sentences(text: str) -> list[str]:
     """Return the sentences of `text` with their closing marks, spaces made single."""
-    text = _HALF_OF_THE_DAY.sub(r"\1\2m", _TITLE_OF_A_PERSON.sub(r"\1", text))
-    parts = (" ".join(part.split()).lstrip(",;:，；：、 ") for part in _SENTENCE.findall(text))
+    parts = (" ".join(part.split()).lstrip(",;:，；：、 ") for part in split_sentences(text))
     return [part for part in parts if part]
 
 

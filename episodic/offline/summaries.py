@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from episodic.engines import Line, Vectors
 from episodic.offline.lexicon import Lexicon, asks
-from episodic.offline.sentences import Sentence, rank_sentences, split_sentences
+from episodic.offline.sentences import Sentence, rank_sentences, read_sentences
 from episodic.text_sizes import clip_words, count_words, is_spaceless
 from memoryproject.text.dates import anchor_times
 
@@ -61,7 +61,7 @@ def _with_question(sentence: Sentence, lines: Sequence[Line]) -> list[tuple[Plac
     own = (sentence.line, sentence.place), sentence.text
     if sentence.place or not sentence.line or count_words(sentence.text) > FRAGMENT_WORDS:
         return [own]
-    before = split_sentences(lines[sentence.line - 1].content)
+    before = read_sentences(lines[sentence.line - 1].content)
     if not before or not asks(before[-1]):
         return [own]
     return [((sentence.line - 1, len(before) - 1), before[-1]), own]

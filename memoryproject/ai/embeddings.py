@@ -154,6 +154,18 @@ def embed_passages(
     return np.stack([known[text] for text in texts])
 
 
+def embed_built_in(texts: Sequence[str]) -> Vectors:
+    """Return one unit vector a text by the built-in embedder, whatever embeds for the search."""
+    return embed_passages(texts, embedder=_get_built_in())
+
+
+@cache
+def _get_built_in() -> Embedder:
+    """Return the embedder of the search if it is the built-in one: the two share their cache."""
+    embedder = get_embedder()
+    return embedder if isinstance(embedder, LocalEmbedder) else LocalEmbedder()
+
+
 def embed_query(text: str, embedder: Embedder | None = None) -> Vectors:
     """Return the unit vector of a search query: shape (dim,). Agents ask the same thing twice.
 

@@ -140,6 +140,10 @@ class IdConverter(UUIDConverter):
     regex = CANONICAL_UUID.pattern
 
 
+LIKE_SECONDS = range(10**8, 10**11)
+"""As milliseconds these are days from 1970 to 1973, as seconds years from 1973 on."""
+
+
 @extend_schema_field(
     {
         "oneOf": [
@@ -164,6 +168,8 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
 
     def _read(self, value: Any) -> datetime:
         if isinstance(value, int) and not isinstance(value, bool):
+            if value in LIKE_SECONDS:
+                raise serializers.ValidationError("This looks like seconds; give milliseconds.")
             return EARLIEST + timedelta(milliseconds=value)
         if isinstance(value, str) and ISO_8601.fullmatch(value):
             with suppress(ValueError):

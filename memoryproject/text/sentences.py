@@ -22,7 +22,7 @@ TITLES = r"Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e"
 """Alternatives of a pattern: a full stop behind these ends no sentence."""
 ABBREVIATION = re.compile(
     rf"(?:\b(?:{TITLES}|etc|jr|sr|inc|ltd|approx|a\.m|p\.m|u\.s|"
-    r"bzw|ca|usw|z\.b|d\.h|nr|tel|str|sra?|dra?|mme)|\b[A-Z])\.$",
+    r"bzw|ca|usw|z\.b|d\.h|nr|tel|\w*str|sra?|dra?|mme)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
 # "am 9. Mai", "im 3. Stock": an ordinal, unless an English speaker is 41.

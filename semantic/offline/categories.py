@@ -1,25 +1,18 @@
-"""Says which of the eight kinds a fact is, by its words."""
+"""Says which of the eight categories a sentence that stands alone has, by the heads."""
 
-from collections.abc import Sequence
+import numpy as np
 
-from memoryproject.text.sentences import detect_writing
 from semantic.engines import Category
-from semantic.offline.claims import Claim
-from semantic.offline.lexicon import get_lexicon
-from semantic.patterns import read_table
-
-BY_SLOT = {slot: Category(kind) for slot, kind in read_table("category_by_slot").items()}
-ORDER = (
-    *(Category.GUIDELINE, Category.PREFERENCE, Category.IDENTITY, Category.GOAL),
-    *(Category.PERSONALITY, Category.RELATIONSHIP, Category.INTEREST),
-)
+from semantic.offline import heads
+from semantic.offline.judging import INSTRUCTION, Embed
 
 
-def classify_fact(fact: str, claims: Sequence[Claim]) -> Category:
-    """Return the category of a fact: that of its slot, else by its words."""
-    for claim in claims:
-        if claim.slot in BY_SLOT:
-            return BY_SLOT[claim.slot]
-    lexicon = get_lexicon(detect_writing(fact))
-    matching = (kind for kind in ORDER if lexicon.has(f"categories.{kind.value}", fact))
-    return next(matching, Category.EXPERIENCE)
+def classify_fact(fact: str, *, embed: Embed) -> Category:
+    """Return the likeliest category of a fact, which may come from another system."""
+    sample = heads.Sample(fact, 0, 1, len(fact), has_assistant=True, is_first_message=False)
+    trained = heads.load_heads()
+    vectors = np.asarray(embed([fact]), np.float64)
+    shares = trained.score(vectors, [heads.measure_traits(sample)])
+    if shares[INSTRUCTION][0] >= trained.threshold(INSTRUCTION):
+        return Category.GUIDELINE
+    return Category(max(heads.CATEGORIES, key=lambda name: shares[name][0]))

@@ -1,54 +1,88 @@
-"""Distils episodes into facts without a language model: what users state, and what ends it."""
+"""Distils episodes into facts without a language model: the speakers' own words, to the letter."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from episodic.engines import Line
-from memoryproject.text.sentences import Writing, detect_writing
+from memoryproject.text.dates import anchor_times
 from memoryproject.text.words import content_stems
 from semantic import engines
 from semantic.keywords import pick_keywords
-from semantic.offline import corrections, judgements, statements
-from semantic.offline.categories import classify_fact
-from semantic.offline.comparisons import SHARED_STEMS_AT_LEAST, may_end
-from semantic.offline.guidelines import find_guideline
-from semantic.offline.messages import Sentence, read_sentences, states_something
-from semantic.offline.readings import read_fact
-from semantic.offline.splitting import split_claims, split_clauses
-from semantic.patterns import read_table
+from semantic.offline import judging
+from semantic.offline.corrections import corrects
+from semantic.offline.own_words import read_own_sentences
+from semantic.offline.quotations import parse_quote, quote
+from semantic.offline.speakers import name_speakers
 
 ENGINE = "offline"
+MODEL = "heads-1"
+"""Kept with each run: facts of engines before can be made anew (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
-KEYWORDS_AT_MOST = 12
 KNOWN_AT_MOST = 2_000
-ASKED_BY = {slot: words.split() for slot, words in read_table("asked_by").items()}
-STEMS_OF_AN_INTRODUCTION = 3
-"""A longer sentence tells more than a name."""
-SUGGESTIONS_A_STATEMENT = 2
-WORDS_OF_A_CORRECTION = 6
-"""One that is so short puts right what was said last; a longer one has to name it."""
-JUST_SAID = 4
-"""Facts that "sorry, 71" may put right."""
+CHARACTERS_AT_MOST = 600
+"""What is longer than a sentence is not one."""
+JUST_SAID = 3
+"""The speaker's latest facts, which "sorry, I meant Bergen" may put right."""
+SUGGESTIONS_AT_MOST = 5
+COMPARED_AT_MOST = 4
+"""Older facts, those that share the rarest words, to which a new one is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One own sentence, when and where it was said."""
+
+    text: str
+    line: Line
+    speaker: str
+
+    @property
+    def dated(self) -> str:
+        """The sentence with worked-out dates in brackets."""
+        return anchor_times(self.text, at=self.line.at)
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveFact:
+    """A fact that is active at this point of the run: a known one, or one proposed."""
+
+    alias: str
+    category: engines.Category
+    fact: str
+    at: datetime
+    said: tuple[Said, ...] = ()
+    """Its sentences, if they were read in this episode."""
+
+    @property
+    def quotation(self) -> tuple[str, str]:
+        """Its speaker and words; without a speaker, where it quotes nobody."""
+        return parse_quote(self.fact) or ("", self.fact)
 
 
 class OfflineConsolidator:
-    """Implements `Consolidator`. It needs no vectors: facts are compared by slot and subject."""
+    """Implements `Consolidator`, on vectors of the built-in embedder."""
 
     known_at_most = KNOWN_AT_MOST
+
+    def __init__(self, embed: judging.Embed) -> None:
+        self._embed = embed
 
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
     ) -> engines.Consolidation:
-        """Return what users state in the episodes, in the order in which they said it."""
-        run = _Run(episodes, known)
+        """Return what users said that is worth keeping, in the order in which they said it."""
+        run = _Run(self._embed, episodes, known)
         for index, episode in enumerate(episodes):
-            for line in episode.lines:
+            run.start(index)
+            for place, line in enumerate(episode.lines):
                 if line.role == "user":
-                    run.episode = index
-                    run.read(line)
+                    run.read(line, is_first=not index and not place)
         return engines.Consolidation(
-            proposals=tuple(run.proposals), engine=ENGINE, suggestions=tuple(run.suggestions)
+            proposals=tuple(run.proposals),
+            engine=ENGINE,
+            model=MODEL,
+            suggestions=run.list_suggestions(),
         )
 
 
@@ -56,209 +90,205 @@ class _Run:
     """What one consolidation has proposed so far, and which facts are active after that."""
 
     def __init__(
-        self, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
+        self,
+        embed: judging.Embed,
+        episodes: Sequence[engines.EpisodeText],
+        known: Sequence[engines.KnownFact],
     ) -> None:
         self.proposals: list[engines.Proposal] = []
-        self.suggestions: list[engines.Suggestion] = []
-        self.episode = 0
-        """The index of the episode that is read."""
-        self.active: list[judgements.ActiveFact] = []
-        """Oldest first."""
-        newest_first = sorted(known, key=lambda fact: fact.valid_at, reverse=True)
-        for fact in reversed(newest_first):
-            speaker = next(iter(fact.keywords), "")
-            reading = read_fact(fact.fact, speaker=speaker if speaker in fact.fact else "")
-            category = engines.Category(fact.category)
-            item = judgements.ActiveFact(fact.alias, category, fact.fact, reading, fact.keywords)
-            self.active.append(item)
+        self._suggested: list[tuple[float, engines.Suggestion]] = []
+        """How likely each is."""
+        self._judge = judging.Judge(embed)
         lines = [line for episode in episodes for line in episode.lines]
-        self.user_name = _find_user_name(known, lines)
-        """Of the user whose messages carry no name."""
-        users = [detect_writing(line.content) for line in lines if line.role == "user"]
-        self.writing = max(Writing, key=users.count) if users else Writing.ENGLISH
-        """How the users write, where a message does not show it."""
-
-    def read(self, line: Line) -> None:
-        """Propose what one message of a user states."""
-        before = len(self.proposals)
-        people: list[str] = []
-        name = line.name or self.user_name
-        for sentence in read_sentences(line, name=name, default=self.writing):
-            if len(self.proposals) - before >= FACTS_A_MESSAGE:
-                return
-            # A guideline or a correction stays whole.
-            is_whole = find_guideline(sentence) or corrections.is_cued(sentence)
-            for clause in [sentence] if is_whole else split_clauses(sentence):
-                self._read_sentence(clause, people)
-            people += statements.find_people(sentence)
-
-    def _read_sentence(self, sentence: Sentence, people: list[str]) -> None:
-        guideline = find_guideline(sentence)
-        if guideline is not None:
-            self._settle(
-                statements.Statement(guideline, sentence), category=engines.Category.GUIDELINE
-            )
-        name, known_name = _introduced_name(sentence), sentence.line.name
-        if name and not known_name:
-            self._introduce(name, sentence)
-        is_own = bool(name) and name in (known_name or name)
-        if guideline or (is_own and len(content_stems(sentence.text)) <= STEMS_OF_AN_INTRODUCTION):
-            return
-        if self._correct(sentence):
-            return
-        statement = statements.make_statement(sentence, people=people)
-        if statement is not None:
-            for part in split_claims(statement):
-                self._settle(part)
-        elif states_something(sentence):
-            text = statements.resolve_pronoun(sentence.text, people=people)
-            self._settle(statements.state(sentence, text), is_minor=True)
-
-    def _introduce(self, name: str, sentence: Sentence) -> None:
-        """Propose the name of a user; all that is said of "User" goes under it from now on."""
-        user = sentence.lexicon.get("names.user")
-        text = f"{user}的名字是{name}。" if user == "用户" else f"{user}'s name is {name}."
-        self._settle(statements.Statement(text, replace(sentence, speaker=name)))
-
-    def _correct(self, sentence: Sentence) -> bool:
-        """Put the right value into the newest fact of the speaker that holds the wrong one."""
-        speaker = sentence.speaker.lower()
-        own = [item for item in reversed(self.active) if item.reading.person == speaker]
-        for correction, item in _find_mistakes(sentence, own):
-            if mended := corrections.mend(item.fact, correction):
-                statement = statements.Statement(mended, sentence)
-                self._replace(statement, [item], category=item.category)
-                return True
-        return False
-
-    def _settle(
-        self,
-        statement: statements.Statement,
-        *,
-        is_minor: bool = False,
-        category: engines.Category | None = None,
-    ) -> None:
-        """Propose one statement and what follows from it for the active facts.
-
-        A minor one tells too little to be a fact, unless it ends one.
-        """
-        reading = statement.reading
-        if not reading.stems and category is None:  # "Sam is Sam."
-            return
-        for item in self.active:
-            if judgements.repeats(statement.fact, reading, item):
-                self._propose(
-                    engines.Action.REINFORCE, statement, alias=item.alias, category=item.category
-                )
-                return
-        context = frozenset(content_stems(statement.sentence.before))
-        compared = self.active if may_end(reading) else []
-        ended = [item for item in compared if judgements.is_ended(reading, item.reading, context)]
-        if not ended and reading.surely_changes:
-            moved = [
-                item for item in compared if judgements.may_move(reading, item.reading, context)
-            ]
-            ended = moved if len(moved) == 1 else []
-        if is_minor and not ended:
-            return
-        partly = [item for item in ended if judgements.says_more(reading, item)]
-        ended = [item for item in ended if item not in partly]
-        doubtful = [(item, "part") for item in partly]
-        doubtful += [
-            (item, reason)
-            for item in compared
-            if item not in ended
-            and (reason := judgements.find_doubt(reading, item.reading, context))
+        self._has_assistant = any(line.role == "assistant" for line in lines)
+        self._speakers = name_speakers(line for line in lines if line.role == "user")
+        self._active = [
+            ActiveFact(fact.alias, engines.Category(fact.category), fact.fact, fact.valid_at)
+            for fact in sorted(known, key=lambda fact: fact.valid_at)
         ]
-        if not ended and not doubtful:
-            other = judgements.find_other_time(reading, self.active)
-            doubtful = [(other, "other_time")] if other else []
-        alias = self._replace(statement, ended, category=category)
-        for item, reason in doubtful[-SUGGESTIONS_A_STATEMENT:]:
-            kind = engines.SuggestionKind.CONTRADICTION
-            self.suggestions.append(engines.Suggestion(kind, item.alias, alias, reason))
+        """Oldest first."""
+        self._known = {fact.alias: set(content_stems(fact.fact)) for fact in self._active}
+        self._episode = 0
+        self._last: dict[str, Said] = {}
 
-    def _replace(
-        self,
-        statement: statements.Statement,
-        ended: list[judgements.ActiveFact],
-        *,
-        category: engines.Category | None = None,
-    ) -> str:
-        """Propose a fact in the place of others, or a new one; return its alias."""
-        action = engines.Action.UPDATE if ended else engines.Action.NEW
-        first = ended[-1].alias if ended else None
-        alias = f"P{len(self.proposals)}"
-        # "I rebooked it" is found by what "it" was: the words of the fact that it replaces.
-        inherited = [word for item in ended for word in item.keywords]
-        new = self._propose(action, statement, alias=first, category=category, keywords=inherited)
-        for item in ended[:-1]:
-            self._propose(engines.Action.INVALIDATE, statement, alias=item.alias)
-        self.active = [item for item in self.active if item not in ended]
-        self.active.append(
-            judgements.ActiveFact(alias, new.category, new.fact, statement.reading, new.keywords)
+    @property
+    def _newest(self) -> str:
+        """The alias of the last proposal."""
+        return f"P{len(self.proposals) - 1}"
+
+    def start(self, episode: int) -> None:
+        """Begin an episode: a fact quotes messages of one alone."""
+        self._episode = episode
+        self._last = {}
+        self._active = [replace(item, said=()) for item in self._active]
+
+    def read(self, line: Line, *, is_first: bool) -> None:
+        """Propose what is worth keeping of one message of a user."""
+        before = len(self.proposals)
+        speaker, content = self._speakers[line.seq]
+        sentences = read_own_sentences(content)
+        verdicts = self._judge.judge(
+            sentences, line=line, has_assistant=self._has_assistant, is_first=is_first
         )
+        for sentence, verdict in zip(sentences, verdicts, strict=True):
+            said = Said(sentence.text, line, speaker)
+            is_full = len(self.proposals) - before >= FACTS_A_MESSAGE
+            is_kept = not is_full and self._settle(said, verdict)
+            # What leans on nothing that was kept names nobody for the next one either.
+            if is_kept or (verdict.is_stated and not verdict.leans):
+                self._last[speaker] = said
+
+    def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
+        """Make of a sentence what is to be made of it; return whether some fact has it now."""
+        if len(said.text) > CHARACTERS_AT_MOST:
+            return False
+        if corrects(said.text) and self._correct(said):
+            return True
+        if verdict.category is None:
+            return False
+        context = self._find_context(said) if verdict.leans else None
+        if context is not None and self._extend(context, said):
+            return True
+        if context is None and not verdict.stands_alone:
+            return False
+        self._state((context, said) if context else (said,), verdict.category)
+        return True
+
+    def _extend(self, context: Said, said: Said) -> bool:
+        """Add a sentence to the fact that was proposed last, if it leans on its end."""
+        last = self._active[-1] if self._active else None
+        if last is None or last.said[-1:] != (context,) or last.alias != self._newest:
+            return False
+        sentences = (*last.said, said)
+        fact = _quote_all(sentences)
+        if len(fact) > CHARACTERS_AT_MOST:
+            return False
+        self._active[-1] = replace(last, fact=fact, at=said.line.at, said=sentences)
+        self._known[last.alias] = set(content_stems(fact))
+        self.proposals[-1] = replace(
+            self.proposals[-1],
+            fact=fact,
+            keywords=pick_keywords(fact, speaker=said.speaker),
+            seqs=_list_seqs(sentences),
+        )
+        return True
+
+    def _find_context(self, said: Said) -> Said | None:
+        """Return what the speaker said just before."""
+        last = self._last.get(said.speaker)
+        is_near = last is not None and said.line.at - last.line.at <= judging.JUST_NOW
+        return last if is_near else None
+
+    def _state(self, said: tuple[Said, ...], category: engines.Category) -> None:
+        """Propose a fact, or confirm the one that has the same words."""
+        fact = _quote_all(said)
+        for item in self._active:
+            if item.fact.casefold() == fact.casefold():
+                self._propose(engines.Action.REINFORCE, item.fact, said, item.category, item.alias)
+                return
+        alias = self._open(engines.Action.NEW, fact, said, category)
+        last = said[-1]
+        near = self._pick_near(fact, before=last.line.at)
+        replaced = self._judge.find_replaced(last.text, last.line.at, near)
+        if replaced is not None:
+            old, share = replaced
+            self._suggest(old, alias, share=share)
+
+    def _open(
+        self,
+        action: engines.Action,
+        fact: str,
+        said: tuple[Said, ...],
+        category: engines.Category,
+        old: ActiveFact | None = None,
+    ) -> str:
+        alias = f"P{len(self.proposals)}"
+        self._propose(action, fact, said, category, old.alias if old else None)
+        self._active = [item for item in self._active if item is not old]
+        self._active.append(ActiveFact(alias, category, fact, said[-1].line.at, said))
+        self._known[alias] = set(content_stems(fact))
         return alias
+
+    def _pick_near(self, fact: str, *, before: datetime) -> list[judging.Older]:
+        """Return the speaker's older facts that share the rarest words with a new one."""
+        speaker, _ = parse_quote(fact) or ("", "")
+        stems = set(content_stems(fact)) - set(content_stems(speaker))
+        own = [
+            item for item in self._active[:-1] if item.quotation[0] == speaker and item.at <= before
+        ]
+        holders = {word: sum(word in self._known[item.alias] for item in own) for word in stems}
+        weights = {
+            item.alias: sum(1 / holders[word] for word in stems & self._known[item.alias])
+            for item in own
+        }
+        near = sorted(own, key=lambda item: -weights[item.alias])[:COMPARED_AT_MOST]
+        return [
+            judging.Older(item.alias, item.quotation[1], item.at)
+            for item in near
+            if weights[item.alias]
+        ]
+
+    def _suggest(
+        self, old: str, new: str | None, reason: str = "replaced", *, share: float = 1.0
+    ) -> None:
+        kind = engines.SuggestionKind.CONTRADICTION
+        self._suggested.append((share, engines.Suggestion(kind, old, new, reason)))
+
+    def list_suggestions(self) -> tuple[engines.Suggestion, ...]:
+        """Return the likeliest suggestions: people look at each."""
+        likeliest = sorted(self._suggested, key=lambda item: -item[0])[:SUGGESTIONS_AT_MOST]
+        return tuple(suggestion for _, suggestion in likeliest)
+
+    def _correct(self, said: Said) -> bool:
+        """Put an explicit correction in the place of what its speaker has just said.
+
+        What was said in another episode is left to a person: a fact quotes one episode.
+        """
+        own = [item for item in self._active if item.quotation[0] == said.speaker][-JUST_SAID:]
+        recent = [item for item in own if abs(said.line.at - item.at) <= judging.JUST_NOW]
+        if not recent:
+            return False
+        stems = set(content_stems(said.text))
+        item = max(recent, key=lambda item: (len(stems & self._known[item.alias]), item.at))
+        if not item.said:
+            self._suggest(item.alias, None, "corrected")
+            return True
+        both = (item.said[-1], said)
+        self._open(engines.Action.UPDATE, _quote_all(both), both, item.category, item)
+        return True
 
     def _propose(
         self,
         action: engines.Action,
-        statement: statements.Statement,
-        *,
+        fact: str,
+        said: tuple[Said, ...],
+        category: engines.Category,
         alias: str | None,
-        category: engines.Category | None = None,
-        keywords: Sequence[str] = (),
-    ) -> engines.Proposal:
-        line, claims = statement.sentence.line, statement.reading.claims
-        own = pick_keywords(statement.fact, speaker=statement.sentence.speaker)
-        asked = [word for claim in claims for word in ASKED_BY.get(claim.slot, ())]
-        proposal = engines.Proposal(
-            action=action,
-            alias=alias,
-            category=category or classify_fact(statement.fact, claims),
-            fact=statement.fact,
-            keywords=tuple(dict.fromkeys((*own, *asked, *keywords)))[:KEYWORDS_AT_MOST],
-            valid_at=line.at,
-            episode=self.episode,
-            seqs=(line.seq,),
+    ) -> None:
+        line = said[-1].line
+        self.proposals.append(
+            engines.Proposal(
+                action=action,
+                alias=alias,
+                category=category,
+                fact=fact,
+                keywords=pick_keywords(fact, speaker=said[-1].speaker),
+                valid_at=line.at,
+                episode=self._episode,
+                seqs=_list_seqs(said),
+            )
         )
-        self.proposals.append(proposal)
-        return proposal
 
 
-def _find_mistakes(
-    sentence: Sentence, own: Sequence[judgements.ActiveFact]
-) -> Iterator[tuple[corrections.Correction, judgements.ActiveFact]]:
-    """Yield what a sentence may correct of the speaker's facts, the likeliest first.
-
-    `own` are the speaker's, newest first.
-    """
-    for correction in corrections.find_corrections(sentence):
-        topic = set(content_stems(f"{sentence.before} {sentence.text}"))
-        near = [item for item in own if len(topic & item.reading.stems) >= SHARED_STEMS_AT_LEAST]
-        near.sort(key=lambda item: -len(topic & item.reading.stems))
-        for item in own if correction.wrong else [*near, *own[:1]]:
-            yield correction, item
-    words = set(content_stems(sentence.text))
-    is_short = len(sentence.raw.split()) <= WORDS_OF_A_CORRECTION
-    for correction in corrections.find_plain_values(sentence):
-        for place, item in enumerate(own[:JUST_SAID]):
-            if words & item.reading.stems or (is_short and not place):
-                yield correction, item
+def _list_seqs(said: Sequence[Said]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(item.line.seq for item in said))
 
 
-def _find_user_name(known: Iterable[engines.KnownFact], lines: Iterable[Line]) -> str:
-    """Return the name that a nameless user has told, now or in a known fact; "" if none."""
-    for fact in known:
-        match = re.match(r"User's name is ([^.]+)\.$|用户的名字是([^。]+)。$", fact.fact)
-        if match:
-            return match[1] or match[2]
-    nameless = (line for line in lines if line.role == "user" and not line.name)
-    sentences = (sentence for line in nameless for sentence in read_sentences(line))
-    return next(filter(None, map(_introduced_name, sentences)), "")
-
-
-def _introduced_name(sentence: Sentence) -> str:
-    patterns = sentence.lexicon.get("names.patterns")
-    matches = (re.search(pattern, sentence.raw) for pattern in patterns)
-    return next((match[1] for match in matches if match), "")
+def _quote_all(said: tuple[Said, ...]) -> str:
+    """Return a quotation of sentences, with "…" where something stands between them."""
+    first, *rest = said
+    text = first.dated
+    for before, item in zip(said, rest, strict=False):
+        adjoins = f"{before.text} {item.text}" in " ".join(item.line.content.split())
+        text += f" {item.dated}" if adjoins else f" … {item.dated}"
+    return quote(text, speaker=first.speaker)

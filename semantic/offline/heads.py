@@ -1,6 +1,6 @@
 """Scores a sentence by small learned classifiers: what to keep, what it is, whom it endangers.
 
-A head is one logistic regression on the vector of a sentence by the built-in embedder and on
+The heads share one hidden layer. They read the vector of a sentence by the built-in embedder and
 a dozen traits that belong to no language. `python -m bench.quality heads` trains all of them
 on the labelled chats of `bench/labels`, and writes `heads.npz` with `heads.md`, its card.
 """
@@ -35,8 +35,6 @@ CATEGORIES = tuple(category.value for category in Category)
 REPLACES, REPEATS = "replaces", "repeats"
 TRAITS = 14
 PAIR_TRAITS = 14
-VECTOR_SCALE = 4.0
-"""By which standardised vectors are divided, so that one penalty fits them and the traits."""
 _ASKS = ("?", "？", "؟")
 _SHOUTS = ("!", "！")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -111,41 +109,63 @@ def measure_pair_traits(pair: Pair, cosine: float) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """One hidden layer, which all heads share, and an output for each head.
+
+    `hidden` has shape (inputs, units), `output` (units + 1, heads): its last row is the bias.
+    """
+
+    hidden: Floats
+    output: Floats
+
+    def score(self, inputs: Floats) -> Floats:
+        """Return the probability, 0..1, of each head (columns) for each row."""
+        units = np.maximum(inputs @ self.hidden, 0.0)
+        odds = units @ self.output[:-1] + self.output[-1]
+        shares: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+        return shares
+
+
+@dataclass(frozen=True, slots=True)
 class Heads:
-    """The weights of some heads: a row of `matrix` for each name, its last column the bias.
+    """A trained network with the names of its heads.
 
     `thresholds` has for each the probability from which on it decides; `mean` and `deviation`
-    standardise what was made of the vectors.
+    standardise the columns of its inputs.
     """
 
     names: tuple[str, ...]
-    matrix: Floats
     thresholds: Floats
     mean: Floats
     deviation: Floats
+    network: Network
 
     def score(self, vectors: Floats, traits: Sequence[Sequence[float]]) -> dict[str, Floats]:
         """Return the probability, 0..1, of each head for each row of both."""
-        odds = make_rows(vectors, traits, mean=self.mean, deviation=self.deviation) @ self.matrix.T
-        shares = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-        return dict(zip(self.names, shares.T, strict=True))
+        inputs = make_rows(vectors, traits, mean=self.mean, deviation=self.deviation)
+        return dict(zip(self.names, self.network.score(inputs).T, strict=True))
 
     def threshold(self, name: str) -> float:
         """Return the probability from which on a head decides."""
         return float(self.thresholds[self.names.index(name)])
 
 
+def join_columns(vectors: Floats, traits: Sequence[Sequence[float]]) -> Floats:
+    """Return what is measured of each row: its vector, then its traits."""
+    return np.hstack([np.asarray(vectors, np.float64), np.asarray(traits, np.float64)])
+
+
 def make_rows(
     vectors: Floats, traits: Sequence[Sequence[float]], *, mean: Floats, deviation: Floats
 ) -> Floats:
-    """Return the inputs of heads: shape (rows, width of a vector + traits + 1)."""
-    scaled = (np.asarray(vectors, np.float64) - mean) / (deviation * VECTOR_SCALE)
-    return np.hstack([scaled, np.asarray(traits, np.float64), np.ones((len(scaled), 1))])
+    """Return the inputs of a network: standardised columns, and a last one of ones."""
+    scaled = (join_columns(vectors, traits) - mean) / deviation
+    return np.hstack([scaled, np.ones((len(scaled), 1))])
 
 
 def compare_vectors(old: Floats, new: Floats) -> Floats:
-    """Return what a pair head sees of rows of unit vectors: differences, products, and the new."""
-    return np.hstack([np.abs(new - old), new * old, new])
+    """Return what the pair heads see of rows of unit vectors: the new and the old."""
+    return np.hstack([new, old])
 
 
 def load_heads() -> Heads:
@@ -162,5 +182,8 @@ def load_pair_heads() -> Heads:
 def _load(kind: str) -> Heads:
     with np.load(WEIGHTS) as file:
         names = tuple(str(name) for name in file[f"{kind}_names"])
-        parts = ("matrix", "thresholds", "mean", "deviation")
-        return Heads(names, *(file[f"{kind}_{part}"].astype(np.float64) for part in parts))
+        parts = ("thresholds", "mean", "deviation", "hidden", "output")
+        thresholds, mean, deviation, *layers = (
+            file[f"{kind}_{part}"].astype(np.float64) for part in parts
+        )
+        return Heads(names, thresholds, mean, deviation, Network(*layers))

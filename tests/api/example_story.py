@@ -285,7 +285,6 @@ def curate(session: Session, facts: list[str]) -> None:
     rows.filter(id__in=[facts[2], facts[4]]).update(**pending)
     session.call("approve_fact", why, fact_id=facts[2])
     session.call("reject_fact", why, fact_id=facts[4])
-    leave_suggestion(reader, rows.get(id=facts[3]), rows.get(id=facts[5]))
     leave_suggestion(reader, rows.get(id=facts[1]))
     ana = {"name": "Ana", "user_ids": ["ana-4711"], "speakers": ["Ana"]}
     ana_id = session.call("add_person", ana, status=201)["id"]

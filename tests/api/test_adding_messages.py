@@ -69,6 +69,12 @@ MOMENTS = [
 ]
 
 
+def test_seconds_are_not_taken_for_milliseconds(ana: Agent, conversation: uuid.UUID) -> None:
+    message = {"role": "user", "content": "Hello.", "timestamp": 1772442000}
+    answer = ana.post("add_message", {"conversation_id": str(conversation), "message": message})
+    assert answer.status_code == 400 and "looks like seconds" in answer.content.decode()
+
+
 @pytest.mark.parametrize("given, kept", MOMENTS)
 def test_a_time_is_kept_in_utc(
     ana: Agent, conversation: uuid.UUID, given: int | str, kept: str

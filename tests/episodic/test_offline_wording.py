@@ -6,7 +6,7 @@ import pytest
 
 from episodic.engines import Line
 from episodic.offline.lexicon import find_lexicon
-from episodic.offline.sentences import split_sentences
+from episodic.offline.sentences import read_sentences
 from episodic.offline.summaries import compose_summary
 from episodic.offline.titles import compose_title, cut_phrases
 from episodic.text_sizes import clip_words, count_words
@@ -185,8 +185,8 @@ def test_a_clipped_text_fits_and_shows_that_it_was_cut() -> None:
 
 
 def test_sentences_end_at_marks_but_not_inside_numbers() -> None:
-    assert split_sentences("It costs 3.50 euros. Buy it!") == ["It costs 3.50 euros.", "Buy it!"]
-    assert split_sentences("Ab 1. Mai arbeite ich. Gut!") == ["Ab 1. Mai arbeite ich.", "Gut!"]
-    assert split_sentences("你好。再见！") == ["你好。", "再见！"]
-    assert split_sentences("Come at 10:30 a. m. on Monday.") == ["Come at 10:30 am on Monday."]
-    assert split_sentences("Mr. Hu , well., I see it.") == ["Mr Hu , well.", "I see it."]
+    assert read_sentences("It costs 3.50 euros. Buy it!") == ["It costs 3.50 euros.", "Buy it!"]
+    assert read_sentences("Ab 1. Mai arbeite ich. Gut!") == ["Ab 1. Mai arbeite ich.", "Gut!"]
+    assert read_sentences("你好。再见！") == ["你好。", "再见！"]
+    assert read_sentences("Come at 10:30 a. m. on Monday.") == ["Come at 10:30 a. m. on Monday."]
+    assert read_sentences("Mr. Hu , well., I see it.") == ["Mr. Hu , well., I see it."]

@@ -1,0 +1,146 @@
+"""Judges sentences by the heads: worth keeping, of which kind, understood alone, replaced."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from episodic.engines import Line
+from semantic.engines import Category
+from semantic.offline import heads
+from semantic.offline.own_words import OwnSentence
+from semantic.patterns import translate_pattern
+
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Returns the vectors of texts by the built-in embedder, one row each."""
+STATEMENTS = ("self", "other")
+FOR_NOW = ("request", "question")
+INSTRUCTION = "instruction"
+CERTAIN = 0.5
+REQUEST_WEIGHT = 1.1
+"""By which a request counts against an instruction: short commands look like both."""
+JUST_NOW = timedelta(minutes=15)
+DAY = timedelta(days=1)
+DANGERS = translate_pattern("facts.dangers")
+DANGLING = translate_pattern("facts.dangling")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is made of a sentence.
+
+    `category` is None where it is not kept; `is_stated`: it tells something that is meant, so that
+    the next one may lean on it.
+    """
+
+    category: Category | None
+    leans: bool
+    """Whether it is better understood with the one before."""
+    stands_alone: bool
+    """Whether it is worth keeping without that."""
+    is_stated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """An active fact: its alias, what it quotes, and when that was said."""
+
+    alias: str
+    text: str
+    at: datetime
+
+
+class Judge:
+    """Scores sentences by the trained heads."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._heads = heads.load_heads()
+        self._pair_heads = heads.load_pair_heads()
+
+    def judge(
+        self, sentences: Sequence[OwnSentence], *, line: Line, has_assistant: bool, is_first: bool
+    ) -> list[Verdict]:
+        """Return a verdict on each sentence of one message."""
+        if not sentences:
+            return []
+        texts = [item.asked_to_keep or item.text for item in sentences]
+        traits = [
+            heads.measure_traits(
+                heads.Sample(
+                    text=item.text,
+                    place=item.place,
+                    count=item.count,
+                    message_length=len(line.content),
+                    has_assistant=has_assistant,
+                    is_first_message=is_first,
+                )
+            )
+            for item in sentences
+        ]
+        shares = self._heads.score(np.asarray(self._embed(texts), np.float64), traits)
+        return [
+            self._decide({name: row[at] for name, row in shares.items()}, item, has_assistant)
+            for at, item in enumerate(sentences)
+        ]
+
+    def _decide(
+        self, shares: dict[str, float], sentence: OwnSentence, has_assistant: bool
+    ) -> Verdict:
+        def is_sure(name: str) -> bool:
+            return shares[name] >= self._heads.threshold(name)
+
+        asked = max(shares[name] for name in FOR_NOW)
+        told = max(shares[name] for name in STATEMENTS)
+        is_to_keep = bool(sentence.asked_to_keep)
+        endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
+        is_pasted = shares["pasted"] >= CERTAIN and not sentence.is_beside_paste
+        is_joke = shares["joke"] >= CERTAIN and not endangers  # who jokes about it loses little
+        is_meant = is_to_keep or not (is_pasted or is_joke)
+        is_rule = (
+            is_sure(INSTRUCTION)
+            and not is_to_keep
+            and shares[INSTRUCTION] >= max(told, REQUEST_WEIGHT * asked)
+        )
+        # "As a diabetic, can I eat mangos?" is worth keeping, too.
+        reasons = (told > asked, endangers, is_sure(heads.KEEP))
+        tells = sum(reasons) > 1
+        is_kept = is_to_keep or (is_meant and (has_assistant if is_rule else tells))
+        category = None
+        if is_kept:
+            kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
+            likeliest = Category(max(kinds, key=shares.__getitem__))
+            category = Category.GUIDELINE if is_rule else likeliest
+        is_dangling = DANGLING.match(sentence.text) is not None and not is_to_keep
+        return Verdict(
+            category,
+            leans=is_dangling or (shares[heads.LEANS] >= CERTAIN and not is_to_keep),
+            stands_alone=endangers or not is_dangling,
+            is_stated=is_meant and told >= CERTAIN,
+        )
+
+    def find_replaced(
+        self, text: str, at: datetime, older: Sequence[Older]
+    ) -> tuple[str, float] | None:
+        """Return the alias of the fact that a new sentence most likely replaces, and how likely."""
+        shares = self._score_pairs(text, at, older)
+        if not len(shares) or shares.max() < self._pair_heads.threshold(heads.REPLACES):
+            return None
+        return older[int(shares.argmax())].alias, float(shares.max())
+
+    def _score_pairs(
+        self, text: str, at: datetime, older: Sequence[Older]
+    ) -> npt.NDArray[np.float64]:
+        """Return how likely each older sentence is replaced."""
+        if not older:
+            return np.zeros(0)
+        vectors = np.asarray(self._embed([text, *(item.text for item in older)]), np.float64)
+        new, old = np.repeat(vectors[:1], len(older), axis=0), vectors[1:]
+        pairs = [heads.Pair(item.text, text, (at - item.at) / DAY) for item in older]
+        traits = [
+            heads.measure_pair_traits(pair, float(vector @ vectors[0]))
+            for pair, vector in zip(pairs, old, strict=True)
+        ]
+        return self._pair_heads.score(heads.compare_vectors(old, new), traits)[heads.REPLACES]

@@ -1,0 +1,134 @@
+"""Finds a person's own sentences in a message: what is pasted, quoted or code is left out.
+
+Nearly all of it is structure, which belongs to no language. Only three things are told by words
+of `patterns.toml`: that what follows is a text to work on, that it is made up, and that a
+sentence begins with "remember that".
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memoryproject.text.sentences import split_sentences
+from semantic.patterns import read_pattern
+
+READ_AT_MOST = 20_000
+"""Characters of one message."""
+SENTENCES_AT_MOST = 40
+"""Of a longer message the first and the last half are read: each costs a vector."""
+CUT = "\ufffc"
+"""Stands on a line of its own where something was left out."""
+PASTED = tuple(
+    re.compile(pattern, re.DOTALL | re.MULTILINE | re.IGNORECASE)
+    for pattern in (
+        r"```.*?```",
+        r"```[^\n]*",  # a fence that nobody closed hides its own line alone
+        r"^[ \t]*>.*?$",
+        r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)\s*>",
+        r"\[(?P<name>\w+)[^\]\n]*\].*?\[/(?P=name)\]",
+        r"\[\s*(?:shared|shares|sent|posted)\b[^\]]*\]",
+        r"^[ \t]*\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*?$",  # a line of a log
+        r"^[^\n]*[{};][ \t]*$|^[ \t]*[\w.]+[ \t]*=[ \t].*?$",  # a line of code
+    )
+)
+MAIL_HEADER = read_pattern("own_words.mail_header")
+RULER = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,})[ \t]*$", re.MULTILINE)
+TASK = read_pattern("own_words.task")
+REMEMBER = read_pattern("own_words.remember")
+INVENTED = read_pattern("own_words.invented")
+LIST = re.compile(
+    r"^[^\n]*[:：][ \t]*(?:\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+[^\n]+)+", re.MULTILINE
+)
+LIST_AT_MOST = 300
+"""Characters with its heading."""
+GLUE = "\ue000"
+"""Stands for white space that ends no sentence."""
+LEAST_ASKED = 3
+"""Characters; "remember it" asks for the sentence before."""
+ASKS = ("?", "？", "؟")
+GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
+"""What stands between "proofread this letter" and the letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSentence:
+    """One sentence to the letter, but for white space; its place of `count` from 0.
+
+    `asked_to_keep` is what the speaker wants remembered of it; "" where that is not said.
+    `is_beside_paste`: a block was cut from the message, so that the rest is most likely his own.
+    """
+
+    text: str
+    place: int
+    count: int
+    asked_to_keep: str = ""
+    is_beside_paste: bool = False
+
+
+def read_own_sentences(content: str) -> list[OwnSentence]:
+    """Return the sentences of a message that are its author's own, in order."""
+    own = cut_pasted(content[:READ_AT_MOST])
+    pieces = split_sentences(join_lists(own))
+    texts = [" ".join(piece.replace(GLUE, " ").split()) for piece in pieces if CUT not in piece]
+    texts = [text for text in texts if any(map(str.isalnum, text))]
+    half = SENTENCES_AT_MOST // 2
+    if len(texts) > SENTENCES_AT_MOST:
+        texts = texts[:half] + texts[-half:]
+    asked = _find_asked(texts)
+    return [
+        OwnSentence(text, place, len(texts), asked.get(place, ""), CUT in own)
+        for place, text in enumerate(texts)
+    ]
+
+
+def join_lists(text: str) -> str:
+    """Return a text with each short list glued to its heading, without which no item is clear."""
+    return LIST.sub(_glue, text)
+
+
+def _glue(match: re.Match[str]) -> str:
+    is_short = len(match[0]) <= LIST_AT_MOST
+    return re.sub(r"\s+", GLUE, match[0]) if is_short else match[0]
+
+
+def _find_asked(texts: Sequence[str]) -> dict[int, str]:
+    """Return by place what is to be remembered; "remember that" alone means what stands by it."""
+    asked: dict[int, str] = {}
+    for place, text in enumerate(texts):
+        match = REMEMBER.match(text)
+        if match is None or text.endswith(ASKS):
+            continue
+        rest = text[match.end() :].strip(" .!。！")
+        if len(rest) > LEAST_ASKED:
+            asked[place] = text[match.end() :].strip()
+        elif text.endswith((":", "：")) and place + 1 < len(texts):
+            asked[place + 1] = texts[place + 1]
+        elif place:
+            asked[place - 1] = texts[place - 1]
+    return asked
+
+
+def cut_pasted(text: str) -> str:
+    """Return a message with one mark for each block that is not its author's own words."""
+    if invented := INVENTED.search(text):
+        before = split_sentences(text[: invented.start()] + CUT)
+        text = "\n".join([*before[:-1], CUT])
+    for pattern in PASTED:
+        text = pattern.sub(f"\n{CUT}\n", text)
+    if header := MAIL_HEADER.search(text):
+        text = text[: header.start()]
+    for task in TASK.finditer(text):
+        gap = GAP.search(text, task.end())
+        if gap is None:
+            continue
+        between, rest = text[task.end() : gap.start()].strip(), text[gap.end() :]
+        is_cut = CUT in between or rest.lstrip().startswith(CUT)
+        if not is_cut and "\n" not in between:
+            return f"{text[: gap.start()]}\n{CUT}\n{_skip_block(rest)}"
+    return text
+
+
+def _skip_block(rest: str) -> str:
+    """Return what stands behind a pasted block: it ends at its second ruler, else with the text."""
+    rulers = list(RULER.finditer(rest))
+    return rest[rulers[-1].end() :] if rulers else ""
