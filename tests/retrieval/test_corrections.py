@@ -16,7 +16,7 @@ from tests.conftest import Agent, make_agent
 pytestmark = pytest.mark.django_db
 
 DOGS = [
-    ("user", "I have three dogs and we live in Utrecht."),
+    ("user", "I have three dogs. We live in Utrecht."),
     ("assistant", "Three dogs, how lovely! What are they called?"),
     ("user", "Bo, Rex and Luna. Bo is the oldest."),
     ("assistant", "Bo, Rex and Luna are wonderful names."),
@@ -45,7 +45,7 @@ def ask(agent: Agent, conversation: uuid.UUID, call: str = "retrieve_memory", **
 
 
 def old_fact(agent: Agent) -> Fact:
-    return Fact.objects.of(agent.tenant).get(fact="User has three dogs.")
+    return Fact.objects.of(agent.tenant).get(fact='User: "I have three dogs."')
 
 
 def correct(agent: Agent, **body: Any) -> dict[str, Any]:
