@@ -32,27 +32,31 @@ FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
 """Likewise, of `conversations_with_due_windows` for one, with each message."""
-OPEN_HOMES = """SELECT tenant_id, id FROM episodic_conversation
-WHERE tenant_id = %(tenant)s AND id = ANY(%(homes)s::uuid[]) AND pending_count > 0"""
-NEWEST_HOMES = """SELECT tenant_id, id FROM episodic_conversation
-WHERE tenant_id = %(tenant)s AND coalesce(user_id = ANY(%(users)s::text[]), TRUE)
-    AND coalesce(agent_id = %(agent)s, TRUE)
-ORDER BY id DESC LIMIT 200"""
-WAITING = """SELECT * FROM (
-    SELECT waiting.* FROM ({homes}) AS home CROSS JOIN LATERAL (
+WAITING = """WITH home AS (
+    SELECT tenant_id, id FROM episodic_conversation
+    WHERE tenant_id = %(tenant)s AND id = ANY(%(homes)s::uuid[]) AND pending_count > 0
+    UNION ALL (
+        SELECT tenant_id, id FROM episodic_conversation
+        WHERE tenant_id = %(tenant)s AND %(homes)s::uuid[] IS NULL
+            AND coalesce(user_id = ANY(%(users)s::text[]), TRUE)
+            AND coalesce(agent_id = %(agent)s, TRUE)
+        ORDER BY id DESC LIMIT 200
+    )
+)
+SELECT * FROM (
+    SELECT waiting.* FROM home CROSS JOIN LATERAL (
         SELECT * FROM episodic_message
-        WHERE tenant_id = home.tenant_id AND conversation_id = home.id AND {in_window}
+        WHERE tenant_id = home.tenant_id AND conversation_id = home.id
+            AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
             AND (user_id = '' OR coalesce(user_id = ANY(%(whose)s::text[]), TRUE))
         ORDER BY seq DESC LIMIT %(at_most)s
     ) AS waiting
     UNION
     SELECT * FROM episodic_message
     WHERE tenant_id = %(tenant)s AND user_id = ANY(%(whose)s::text[]) AND user_id <> ''
-        AND {in_window}
+        AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 ) AS waiting
-ORDER BY id DESC LIMIT %(at_most)s""".replace(
-    "{in_window}", "episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL"
-)
+ORDER BY id DESC LIMIT %(at_most)s"""
 """Ids of messages are in the order in which they were stored."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
 """Episodes that no facts were drawn from; one whose consolidation failed waits for a retry."""
@@ -118,14 +122,13 @@ def waiting_in(
     users = walls.get_users()
     params = {
         "tenant": tenant.id,
-        "homes": list(homes or ()),
+        "homes": None if homes is None else list(homes),
         "users": None if users is None else list(users),
         "whose": None if user_ids is None else list(user_ids),
         "agent": agent_id,
         "at_most": at_most,
     }
-    statement = WAITING.replace("{homes}", NEWEST_HOMES if homes is None else OPEN_HOMES)
-    messages = list(Message.across_tenants.raw(statement, params))
+    messages = list(Message.across_tenants.raw(WAITING, params))
     by_id = Conversation.objects.of(tenant).in_bulk({row.conversation_id for row in messages})
     for message in messages:
         message.tenant, message.conversation = tenant, by_id[message.conversation_id]
