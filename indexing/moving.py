@@ -7,9 +7,8 @@ answer misses nothing and finds nothing twice, however far the move has come.
 import uuid
 
 from django.db.models import Exists, OuterRef
-from django.db.models.functions import Coalesce
 
-from indexing.models import MemoryKind, SearchUnit, SearchVector
+from indexing.models import OWNER, MemoryKind, SearchUnit, SearchVector
 from memoryproject.tenancy.models import Tenant
 
 MOVED_AT_ONCE = 500
@@ -32,7 +31,7 @@ def move_units(
     the conversation's lock, under which everybody else writes them.
     Uses index: indexing_unit_time_of_owner, indexing_vector_one_a_model.
     """
-    rows = SearchUnit.objects.of(tenant).alias(owner=Coalesce("user_scope", "conversation"))
+    rows = SearchUnit.objects.of(tenant).alias(owner=OWNER)
     rows = rows.filter(
         owner=origin or conversation_id,
         conversation=conversation_id,

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
-from django.db.models.functions import Coalesce
 
-from indexing.models import ShelfSize
+from indexing.models import OWNER, ShelfSize
 from memoryproject.tenancy.models import Tenant
 
 
@@ -35,5 +34,5 @@ def owners_of_several(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) 
 def within(rows: QuerySet[Any], *, tenant: Tenant, conversation_id: uuid.UUID) -> QuerySet[Any]:
     """Return those of some units or vectors that are found in a conversation, by their indexes."""
     owners = owners_of(tenant=tenant, conversation_id=conversation_id)
-    rows = rows.alias(owner=Coalesce("user_scope", "conversation"))
+    rows = rows.alias(owner=OWNER)
     return rows.filter(owner__in=owners, conversation=conversation_id)

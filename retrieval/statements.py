@@ -23,7 +23,8 @@ NEAREST_OF_ALL = """
     ORDER BY distance LIMIT %(near_pool)s
 """
 WITHIN = """(%(everyone)s
-            OR coalesce(user_scope, conversation_id) = ANY((SELECT owners FROM scope)::uuid[]))
+            OR CASE WHEN user_scope IS NULL THEN conversation_id ELSE user_scope END
+                = ANY((SELECT owners FROM scope)::uuid[]))
         AND CASE WHEN %(shared)s THEN conversation_id IS DISTINCT FROM %(left_out)s::uuid
                 AND (NOT %(of_agent)s OR conversation_id = ANY(%(homes)s::uuid[]))
             ELSE conversation_id = %(conversation)s END"""

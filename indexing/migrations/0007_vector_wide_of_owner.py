@@ -2,7 +2,6 @@
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
-from django.db.models.functions import Coalesce
 
 NAME = "indexing_vector_wide_of_owner"
 
@@ -19,7 +18,11 @@ class Migration(migrations.Migration):
             model_name="searchvector",
             index=models.Index(
                 models.F("tenant"),
-                Coalesce("user_scope", "conversation"),
+                models.Case(
+                    models.When(user_scope=None, then=models.F("conversation")),
+                    default=models.F("user_scope"),
+                    output_field=models.UUIDField(),
+                ),
                 models.F("shelf"),
                 models.F("model"),
                 models.F("conversation"),

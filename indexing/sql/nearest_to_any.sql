@@ -12,7 +12,8 @@ CROSS JOIN (
         AND dim = %(dim)s
 ) AS unit
 WHERE near.tenant_id = %(tenant)s
-    AND coalesce(near.user_scope, near.conversation_id) = ANY(%(owners)s::uuid[])
+    AND CASE WHEN near.user_scope IS NULL THEN near.conversation_id
+        ELSE near.user_scope END = ANY(%(owners)s::uuid[])
     AND near.conversation_id = ANY(%(conversations)s::uuid[])
     AND near.shelf = %(shelf)s AND near.model = %(model)s AND near.dim = %(dim)s
     AND near.invalid_at IS NULL

@@ -10,7 +10,8 @@ CROSS JOIN LATERAL (
     SELECT vector.memory_id, min(vector.embedding <#> given.embedding) AS distance
     FROM indexing_searchvector AS vector
     WHERE vector.tenant_id = %(tenant)s
-        AND coalesce(vector.user_scope, vector.conversation_id) = ANY(%(owners)s::uuid[])
+        AND CASE WHEN vector.user_scope IS NULL THEN vector.conversation_id
+            ELSE vector.user_scope END = ANY(%(owners)s::uuid[])
         AND vector.conversation_id = ANY(%(conversations)s::uuid[])
         AND vector.shelf = %(shelf)s AND vector.model = %(model)s AND vector.dim = %(dim)s
         AND vector.invalid_at IS NULL

@@ -229,7 +229,8 @@ vector_unit AS MATERIALIZED (
             embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, 'fact'
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND CASE WHEN %(shared)s
-                THEN coalesce(user_scope, conversation_id) = %(owner)s::uuid
+                THEN CASE WHEN user_scope IS NULL THEN conversation_id ELSE user_scope END
+                        = %(owner)s::uuid
                     AND conversation_id IS DISTINCT FROM %(left_out)s::uuid
                 ELSE conversation_id = %(conversation)s
             END
@@ -242,7 +243,8 @@ vector_unit AS MATERIALIZED (
             embedding::halfvec(%(dim)s) <#> (SELECT vector FROM aim) AS distance, 'episode'
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND CASE WHEN %(shared)s
-                THEN coalesce(user_scope, conversation_id) = %(owner)s::uuid
+                THEN CASE WHEN user_scope IS NULL THEN conversation_id ELSE user_scope END
+                        = %(owner)s::uuid
                     AND conversation_id IS DISTINCT FROM %(left_out)s::uuid
                 ELSE conversation_id = %(conversation)s
             END

@@ -27,7 +27,8 @@ BEGIN
         FROM public.indexing_searchunit AS unit CROSS JOIN LATERAL
             pg_catalog.unnest(public.memory_ts(unit.language, unit.lexical_text))
         WHERE unit.tenant_id = tenant
-            AND coalesce(unit.user_scope, unit.conversation_id) = ANY(owners)
+            AND CASE WHEN unit.user_scope IS NULL THEN unit.conversation_id
+                ELSE unit.user_scope END = ANY(owners)
             AND (conversation IS NULL OR unit.conversation_id = conversation)
             AND unit.shelf = of_shelf AND unit.invalid_at IS NULL
     ) AS word
