@@ -16,8 +16,8 @@ from episodic.queries import database_now
 from episodic.withholding import ERASED, recount
 from memoryproject.tenancy.models import Tenant
 
-OWNERS = ["user_id", "agent_id"]
-"""The columns of a conversation that say whose it is."""
+OWNERS = ["user_id", "agent_id", "next_user_id"]
+"""The columns of a conversation that say whose it is, or becomes."""
 
 
 def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> list[uuid.UUID]:
@@ -51,6 +51,7 @@ def erase_messages(conversation: Conversation) -> int:
     """
     conversation.window_doubled = False
     conversation.user_id = conversation.agent_id = ""
+    conversation.next_user_id = None
     erased = _delete(conversation, Message.objects.within(conversation))
     Withholding.objects.within(conversation).update(speaker="", reason=ERASED)
     return erased

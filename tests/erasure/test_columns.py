@@ -87,6 +87,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "episodic_conversation": {
         "user_id": "emptied when its conversation is erased",
         "agent_id": "emptied when its conversation is erased",
+        "next_user_id": "emptied when its conversation is erased",
         "previous_summary": "set anew from an episode that is still there",
         "language": WORD,
     },
@@ -258,6 +259,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "changed_by": WHO,
     },
     "tenancy_apikey": {
+        "default_scope": WORD,
         "links": WORD,
         "name": "a person's own; goes with the tenant",
         "prefix": "the beginning of a secret; goes with the tenant",
