@@ -17,7 +17,7 @@ from episodic.withholding import ERASED, recount
 from memoryproject.tenancy.models import Tenant
 
 OWNERS = ["user_id", "agent_id", "next_user_id"]
-"""The columns of a conversation that say whose it is, or is to be."""
+"""The columns of a conversation that say whose it is, or becomes."""
 
 
 def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> list[uuid.UUID]:

@@ -34,7 +34,7 @@ from semantic.copies import place_copies
 from semantic.correction_marks import erase_marks
 from semantic.models import Fact
 from semantic.redrawing import redraw
-from semantic.user_facts import list_ids_beside, lock_home
+from semantic.user_facts import list_ids_beside, lock_home, lock_homes
 
 Ids = Sequence[uuid.UUID]
 ACTOR = "erasure"
@@ -79,7 +79,9 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
 def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
     """Delete the first of some messages of an erasure's tenant, one by one."""
     done = Done()
-    for message_id in messages.values_list("id", flat=True)[:MESSAGES_AT_ONCE]:
+    places = list(messages.values_list("id", "conversation_id")[:MESSAGES_AT_ONCE])
+    lock_homes(erasure.tenant, [home for _, home in places])  # all of them before any user
+    for message_id, _ in places:
         some = erase_message(tenant=erasure.tenant, message_id=message_id, actor=erasure.actor)
         done.counts += some.counts
         done.memory_ids += some.memory_ids

@@ -23,6 +23,7 @@ from memoryproject.tenancy import erasing as tenancy
 from notes import erasing as notes
 from people import queries, services
 from people.models import Person
+from retrieval import erasure as retrieval
 
 PRESENCES_AT_MOST = 200
 """Conversations that a dry run lists."""
@@ -157,6 +158,9 @@ def _erase_identity(erasure: Erasure, identity: queries.Identity) -> acts.Done:
     done.counts += other_rows.erase_mentions(person_ids)
     done.counts["key_bindings"] += tenancy.forget_users(
         tenant, identity.user_ids, now=read_database_clock()
+    )
+    done.counts["receipts"] += retrieval.erase_receipts_about(
+        tenant=tenant, user_ids=identity.user_ids
     )
     done.counts["people"] += services.erase_people(tenant=tenant, person_ids=person_ids)
     return done

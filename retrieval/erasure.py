@@ -23,6 +23,12 @@ def erase_receipts_of(conversation: Conversation) -> int:
     return _erase(conversation.tenant, Retrieval.objects.within(conversation))
 
 
+def erase_receipts_about(*, tenant: Tenant, user_ids: Sequence[str]) -> int:
+    """Delete the receipts of what was asked about users, in whichever conversation or in none."""
+    asked = Retrieval.objects.of(tenant).filter(parameters__user_id__in=list(user_ids))
+    return _erase(tenant, asked)
+
+
 def erase_receipts_serving(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
     """Delete the receipts of answers that served any of the memories; return how many."""
     mine, hits = Retrieval.objects.of(tenant), RetrievalHit.objects.of(tenant)

@@ -131,7 +131,8 @@ def draft_answer(
     )
     place = scope.conversation.id if scope and scope.conversation else None
     embedder = choose_embedder(tenant=tenant, conversation_id=place)
-    find = find or in_scope.search
+    if find is None:
+        find = in_scope.search if scope and scope.is_everything else in_conversation.search
     return _draft(tenant, scope, conversation, embedder, request, now, find)
 
 

@@ -45,10 +45,10 @@ def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[Corr
     if not conversation.has_corrections:
         conversation.has_corrections = True
         conversation.save(update_fields=["has_corrections"])
-    others = Evidence.objects.of(fact.tenant).filter(fact=fact).exclude(conversation=None)
-    Conversation.objects.of(fact.tenant).filter(
-        id__in=others.values("conversation"), has_corrections=False
-    ).update(has_corrections=True)
+    if conversation.user_id:
+        others = Evidence.objects.of(fact.tenant).filter(fact=fact).exclude(conversation=None)
+        homes = Conversation.objects.of(fact.tenant).filter(id__in=others.values("conversation"))
+        homes.filter(has_corrections=False).update(has_corrections=True)
     marks: dict[PlaceKey, CorrectionMark] = {}
     for place, found_by, is_certain in _find_places(fact, claim):
         mark = _make_mark(fact, changeset, place, found_by, is_certain=is_certain)

@@ -32,7 +32,7 @@ class Actor:
         """Return the action, with all done that is not to be timed."""
         if ask.side is Side.EMBEDDING:
             return lambda: self._embedder.embed_query(ask.words)
-        if ask.side in (Side.HTTP, Side.PACKED):
+        if ask.side in (Side.HTTP, Side.PACKED, Side.USER):
             return self._prepare_retrieve(ask)
         if ask.side in (Side.ADD_MESSAGE, Side.ADD_MESSAGES):
             return self._prepare_add(ask)
@@ -67,7 +67,9 @@ class Actor:
     def _prepare_retrieve(self, ask: Ask) -> Action:
         wire = self._wires[ask.place]
         body: dict[str, Any] = {"conversation_id": str(ask.conversation), "query": ask.words}
-        if ask.side is Side.PACKED:
+        if ask.side is Side.USER:
+            body = {"scope": "user", "user_id": str(ask.conversation), "query": ask.words}
+        if ask.side in (Side.PACKED, Side.USER):
             body["max_tokens"] = BUDGET_TOKENS
         request = wire.write_post("retrieve_memory", body)
 

@@ -32,6 +32,7 @@ class Side(StrEnum):
     EMBEDDED_SQL = "embedding + sql"
     HTTP = "http"
     PACKED = "http, 1000 tokens"
+    USER = "http, 1000 tokens, of a user"
     EMBEDDING = "embedding"
     WORDS = "lexical leg"
     VECTORS = "vector leg"
@@ -50,7 +51,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One action to time. `words` is a query, `messages` are those to post."""
+    """One action to time. `words` is a query, `messages` are those to post.
+
+    Of the side USER `conversation` is the id of the user.
+    """
 
     side: Side
     conversation: uuid.UUID

@@ -60,13 +60,13 @@ class Budget:
 def compare(
     clients: Clients,
     asks: Iterator[tuple[uuid.UUID, str]],
-    sides: Sequence[tuple[Side, int]],
+    sides: Sequence[tuple[Side, int] | tuple[Side, int, uuid.UUID]],
     budget: Budget,
 ) -> list[Quantiles]:
     """Put the same questions to each side, one client, the sides in turn; figures by side.
 
-    A side is what is timed and the place it goes to. Which comes first changes with
-    each question: the first to ask finds the rows less warm.
+    A side is what is timed and the place it goes to, and maybe whom it asks about. Which comes
+    first changes with each question: the first to ask finds the rows less warm.
     """
     seconds: list[list[float]] = [[] for _ in sides]
     until = time.monotonic() + budget.seconds * len(sides)
@@ -77,8 +77,9 @@ def compare(
             conversation, words = next(asks)
             for step in range(len(sides)):
                 number = (turn + step) % len(sides)
-                side, place = sides[number]
-                batch.append((number, Ask(side, conversation, words, place=place)))
+                side, place, *whose = sides[number]
+                about = whose[0] if whose else conversation
+                batch.append((number, Ask(side, about, words, place=place)))
         left = max(until - time.monotonic(), 0.5)
         (samples,) = clients.run([[ask for _, ask in batch]], seconds=left, warm_up=warm_up)
         for sample in samples:

@@ -9,7 +9,7 @@ LOCAL_DIM = 384
 """Size of the vectors of the embedders that come with the server."""
 
 PARTS = (
-    "latency", "throughput", "growth", "exactness", "near", "sizes", "writing", "pipeline",
+    "latency", "throughput", "growth", "exactness", "near", "users", "sizes", "writing", "pipeline",
     "ingest",
 )  # fmt: skip
 

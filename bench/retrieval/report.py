@@ -59,10 +59,20 @@ def _tell_reading(results: Results) -> Iterator[str]:
         header = ["found of the exact best", "words @10", "vectors @100"]
         columns = ("lexical_overlap_at_10", "vector_recall_at_100")
         yield render_table(header, _pick(results["exactness"], *columns))
+    if "users" in results:
+        header = ["1000 tokens, p50 ms", "conversation", "a user's 1", "30", "500 (ratio)"]
+        yield render_table(header, _user_rows(results["users"]))
     if "near" in results:
         sides = (*COMPARED, Side.VECTORS)
         header = ["with approximate indexes, p50 ms", "recall @100", *map(str, sides)]
         yield render_table(header, _near_rows(results["near"]))
+
+
+def _user_rows(rows: list[Results]) -> Iterator[list[Any]]:
+    for row in rows:
+        one, *several = (row[name]["p50"] for name in ("conversation", "1", "30", "500"))
+        ratios = (f"{own:.1f} ({own / one:.2f})" for own in several)
+        yield [f"{row['size']:,} rows", f"{one:.1f}", *ratios]
 
 
 def _near_rows(rows: list[Results]) -> Iterator[list[Any]]:

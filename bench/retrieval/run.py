@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -11,7 +12,18 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from bench.retrieval import chart, databases, exactness, latency, machine, report, sizes, writing
+from bench.retrieval import (
+    chart,
+    databases,
+    exactness,
+    latency,
+    load,
+    machine,
+    report,
+    sizes,
+    users,
+    writing,
+)
 from bench.retrieval.clients import Ask, Clients, Place, Setup, Side
 from bench.retrieval.databases import FULL, SMALL
 from bench.retrieval.latency import Budget, Questions
@@ -29,6 +41,7 @@ CROWD = 8
 THROUGHPUT_CLIENTS = 4
 WARM_UP_ASKS = 6
 WARM_UP_MESSAGES = 40
+CONVERSATIONS_OF_A_USER = (1, 30, 500)
 NEAR_FROM = 50_000
 """Rows of a conversation from which an approximate index is tried."""
 
@@ -216,6 +229,30 @@ def measure_near(bench: Bench, results: Results) -> None:
         results["near"] = rows
 
 
+def measure_users(bench: Bench, results: Results) -> None:
+    """Fill in what answers cost whose lines are one user's, in one, some and many conversations."""
+    rows = []
+    for size in bench.sizes:
+        source = conversation_id(bench.data.plan, bench.data.plan.of_size(size)[0].index)
+        names = {parts: uuid.uuid5(source, str(parts)) for parts in CONVERSATIONS_OF_A_USER}
+        with databases.superuser(FULL) as connection:
+            for parts, name in names.items():
+                users.copy_to_user(
+                    connection,
+                    tenant_id=bench.data.owner.tenant_id,
+                    source=source,
+                    user=str(name),
+                    parts=parts,
+                )
+            load.settle(connection)
+        whole = (Side.PACKED, latency.FULL_PLACE, source)
+        sides = [whole, *((Side.USER, latency.FULL_PLACE, name) for name in names.values())]
+        got = latency.compare(bench.clients, bench.questions.stream(size), sides, bench.budget)
+        named = ["conversation", *map(str, names)]
+        rows.append({"size": size, **{n: asdict(own) for n, own in zip(named, got, strict=True)}})
+        results["users"] = rows
+
+
 def _build_near(index: VectorIndex) -> float:
     """Build an index, let searches use it and return its recall."""
     approximate.build(index, report=lambda done, total: None)
@@ -285,6 +322,7 @@ PARTS = {
     "growth": measure_growth,
     "exactness": measure_exactness,
     "near": measure_near,
+    "users": measure_users,
     "sizes": measure_sizes,
     "writing": measure_writing,
     "pipeline": measure_pipeline,

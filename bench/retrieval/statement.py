@@ -8,6 +8,7 @@ from typing import Any
 
 from episodic.models import Conversation
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.tenancy.models import Tenant
 from retrieval.models import Retrieval
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.scope import in_one
@@ -37,4 +38,5 @@ def make_question(
 
 def build(conversation: Conversation, question: Question) -> Statement:
     """Return the statement and the parameters with which the product would search."""
+    conversation.tenant = Tenant(id=conversation.tenant_id)
     return in_conversation.state(in_one(conversation), question)

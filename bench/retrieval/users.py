@@ -44,11 +44,13 @@ INSERT INTO episodic_conversation ({columns})
 SELECT {values} FROM episodic_conversation AS source
 CROSS JOIN (SELECT DISTINCT conversation_id FROM place) AS part
 WHERE tenant_id = %(tenant)s AND source.id = %(source)s
+ON CONFLICT DO NOTHING
 """
 COPY = """
 INSERT INTO {table} ({columns})
 SELECT {values} FROM {table} AS source JOIN place ON place.memory_id = source.{memory}
 WHERE source.tenant_id = %(tenant)s
+ON CONFLICT DO NOTHING
 """
 MEMORY: dict[type[models.Model], str] = {
     Memory: "id",

@@ -70,7 +70,7 @@ def _either(word: str, other: str, condition: Q) -> dict[str, Q]:
 FACTS = Export(
     *("facts", "Facts", Fact, "semantic.view_fact"),
     "id conversation_id=conversation__external_id category fact keywords valid_at valid_until "
-    "created_at invalid_at invalidated_because superseded_by version",
+    "created_at invalid_at invalidated_because superseded_by version user_id",
     _either("held", "closed", Q(invalid_at=None)),
     extra=("evidence",),
     finish=_add_evidence,

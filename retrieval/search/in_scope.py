@@ -1,7 +1,7 @@
-"""Searches where a request says: one conversation, all of a user's, or a whole tenant.
+"""Searches a whole tenant as a conversation is searched.
 
-A tenant may be too large to rank all of it: there the search of a tenant names the memories, and
-what it found is ranked as a conversation is, with single messages.
+It may be too large to rank all of it: the search of a tenant names the memories, and what it found
+is ranked as a conversation is, with single messages.
 """
 
 from dataclasses import replace

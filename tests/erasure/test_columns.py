@@ -259,6 +259,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "changed_by": WHO,
     },
     "tenancy_apikey": {
+        "default_scope": WORD,
         "links": WORD,
         "default_scope": WORD,
         "name": "a person's own; goes with the tenant",

@@ -287,3 +287,15 @@ def test_the_page_lists_where_they_speak_and_takes_the_choice(ana: Agent) -> Non
     text = boss.get(paper).content.decode()
     assert "nothing is left" in text and "searched for 1 name" in text
     assert Conversation.objects.of(ana.tenant).count() == 2
+
+
+def test_what_was_asked_about_an_erased_person_in_no_conversation_goes(ana: Agent) -> None:
+    talk_alone(ana, BO, SECRETS["bo"], user_id="bo")
+    talk_alone(ana, "Dana", "Danastreet", user_id="dana")
+    for user in ("bo", "dana"):
+        body = {"query": f"Where does {user} live?", "scope": "user", "user_id": user}
+        assert ana.post("retrieve_memory", body).status_code == 200
+    erase(ana, "person", add(ana, BO, user_ids=["bo"], speakers=[BO]))
+    drain_jobs()
+    receipts = ana.get("retrievals", limit=100).json()["items"]
+    assert [receipt["parameters"]["user_id"] for receipt in receipts] == ["dana"]
