@@ -28,7 +28,6 @@ from memoryproject.text.parts import Part, join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.markdown import Block
-from retrieval.models import Retrieval
 from retrieval.packing import Budget, fit
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
@@ -148,15 +147,6 @@ def _find_others(
     return choices
 
 
-def is_asked_for(request: RecallRequest) -> bool:
-    """Return whether an answer has such messages: some calls name them, a budget has room."""
-    if request.min_seq is not None or request.fresh:
-        return True
-    has_room = request.max_tokens is not None and request.kind is not Retrieval.Kind.CONTEXT
-    is_narrow = request.category is not None or not request.is_present
-    return request.is_shared and has_room and not is_narrow
-
-
 def _weigh(query: str, messages: Sequence[Message]) -> list[float]:
     """Return of each message how much its words say of the question's, 0.0 for none in common.
 
@@ -192,8 +182,7 @@ def _render(
     links, whole = request.links, request.whole
     room = None
     if request.max_tokens is not None:
-        is_named = request.min_seq is not None or request.fresh
-        share = BUDGET_SHARE if is_named else UNASKED_SHARE
+        share = BUDGET_SHARE if request.names_recent else UNASKED_SHARE
         room = int(request.max_tokens * share) - count_tokens(HEADING)
     homes = {row.conversation_id: str(row.conversation.external_id) for row in chosen}
     with_places = with_places and len(homes) > 1

@@ -79,6 +79,18 @@ class RecallRequest:
         return self.scope != CONVERSATION
 
     @property
+    def names_recent(self) -> bool:
+        """Whether the call asks for messages that are in no episode yet."""
+        return self.min_seq is not None or self.fresh
+
+    @property
+    def takes_recent(self) -> bool:
+        """Whether an answer has such messages unasked: a budget of several conversations."""
+        has_room = self.max_tokens is not None and self.kind is not Retrieval.Kind.CONTEXT
+        is_narrow = self.category is not None or not self.is_present
+        return self.is_shared and has_room and not is_narrow
+
+    @property
     def searched_category(self) -> str | None:
         """Return the category of the facts that are searched; None: any."""
         return PREFERENCE if self.preferences_only else self.category

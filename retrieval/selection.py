@@ -21,7 +21,7 @@ from retrieval.hits import (
 )
 from retrieval.markdown import Block
 from retrieval.models import Retrieval
-from retrieval.recent import find_recent, is_asked_for
+from retrieval.recent import find_recent
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.in_conversation import put_newer_first
@@ -79,8 +79,7 @@ def choose(
     `conversation` is the one that is asked in, where it is there.
     """
     recent = None
-    is_named = request.min_seq is not None or request.fresh
-    if is_named or (is_asked_for(request) and not is_left_out):
+    if request.names_recent or (request.takes_recent and not is_left_out):
         recent = find_recent(scope, request, conversation)
     chosen = Chosen([], [])
     if not is_left_out:

@@ -23,6 +23,8 @@ from memory_server_client.fences import fence
 
 LEAST_RELEVANCE = 0.2
 """Of a note in what is recalled."""
+NOTES_READ = 50
+"""That are found, of which the budget holds some."""
 LEAST_CUT_TOKENS = 40
 """Of a note that the budget cuts."""
 LEAST_ROOM, FENCE_TOKENS, LINE_TOKENS = 100, 45, 12
@@ -172,11 +174,19 @@ class Asking(Calls):
                 "source_types": get_args(types.NoteTypeEnum),
                 "user_id": user_id,
                 "min_relevance": LEAST_RELEVANCE,
+                "max_results": NOTES_READ,
             },
         )
+        words = {word.strip(".,;:!?\"'").casefold() for word in query.split()}
+
+        def rank(item: types.SearchItem) -> float:
+            """Weigh words as well: a note that was just stored is found by them alone."""
+            said = item["snippet"].casefold()
+            return -item["relevance"] - sum(word in said for word in words) / len(words)
+
         room = max(max_tokens // 4, min(max_tokens // 2, LEAST_ROOM)) - FENCE_TOKENS
         notes: list[str] = []
-        for item in found["items"]:
+        for item in sorted(found["items"], key=rank):
             size, said = min(item["token_estimate"], room), item["snippet"]
             if size < min(item["token_estimate"], LEAST_CUT_TOKENS):
                 break
