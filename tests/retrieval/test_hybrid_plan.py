@@ -24,7 +24,7 @@ from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
 from retrieval.receipts import count_served, measure_pace, write_receipt
-from retrieval.scope import in_one
+from retrieval.scope import find_scope, in_one
 from retrieval.search.in_conversation import Meaning, Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
 from retrieval.statements import read_edges, read_file, read_find, read_hybrid
@@ -122,6 +122,7 @@ WHOLE = {
     "load.sql": read_file("load.sql"),
     "neighbours.sql": read_edges("neighbours.sql", once=True),
     "pace.sql": read_file("pace.sql"),
+    "scope.sql": read_file("scope.sql"),
     "served.sql": read_file("served.sql"),
     "walk.sql": read_edges("walk.sql", once=True),
     "write_receipt.sql": read_file("write_receipt.sql"),
@@ -172,7 +173,19 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
     tidy()
     hits = [Hit(memory_id, MemoryKind.FACT, rank=1, score=1.0) for memory_id in facts]
     everywhere = SearchRequest(query="lighthouse", max_results=100)
+    homes = Conversation.objects.of(ana.tenant)
+    homes.filter(id=conversation.id).update(user_id="mira", in_user_scope=False)
     with explaining() as plans:
+        for agent_id in (None, "pets"):
+            of_user = find_scope(
+                tenant=ana.tenant,
+                conversation=None,
+                scope="user",
+                user_id="mira",
+                agent_id=agent_id,
+            )
+            assert of_user is not None
+            search(of_user, ask(line_limit=100, episode_limit=60))
         search(in_one(conversation), ask())
         search(in_one(conversation), ask(line_limit=100, episode_limit=60))
         search(in_one(conversation), ask(line_limit=100, as_of=NOW))
