@@ -261,7 +261,6 @@ COLUMNS: dict[str, dict[str, str]] = {
     "tenancy_apikey": {
         "default_scope": WORD,
         "links": WORD,
-        "default_scope": WORD,
         "name": "a person's own; goes with the tenant",
         "prefix": "the beginning of a secret; goes with the tenant",
         "hash": HASH,
