@@ -13,7 +13,7 @@ MERGE_COSINE = 0.95
 SOFT_WORDS = frozenset(map(stem, read_words("soft")))
 SOFT_CHARACTERS = frozenset("把将名的了吗呢吧啊着在很真现正都也就太非常已经个位是一")
 SPELLINGS = {stem(word): stem(same) for word, same in read_table("spellings").items()}
-SHORT_FORM = re.compile(r"n't\b|'s\b|[’']")
+SHORT_FORM = re.compile(r"n't\b|['’](?:s|m|re)\b|[’']")
 COMPARED: Sequence[Callable[[str], object]] = (
     details.read_numbers, details.read_dates, details.read_roles,
     details.count_negations, details.read_operators, details.read_directions,

@@ -43,6 +43,9 @@ class Verdict:
     is_stated: bool
 
 
+NOTHING = Verdict(None, leans=False, stands_alone=False, is_stated=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Older:
     """An active fact: its alias, what it quotes, and when that was said."""
@@ -80,10 +83,18 @@ class Judge:
             )
             for item in sentences
         ]
-        shares = self._heads.score(np.asarray(self._embed(texts), np.float64), traits)
+        columns = self._heads.score(np.asarray(self._embed(texts), np.float64), traits)
+        rows = [
+            {name: float(column[at]) for name, column in columns.items()}
+            for at in range(len(sentences))
+        ]
+        # "Is this a good first paragraph?", an empty line, and a text: it is somebody's material.
+        asks = has_assistant and _weigh(rows[0], FOR_NOW) > _weigh(rows[0], STATEMENTS)
         return [
-            self._decide({name: row[at] for name, row in shares.items()}, item, has_assistant)
-            for at, item in enumerate(sentences)
+            NOTHING
+            if asks and item.is_below_opening and not item.asked_to_keep
+            else self._decide(shares, item, has_assistant)
+            for item, shares in zip(sentences, rows, strict=True)
         ]
 
     def _decide(
@@ -92,8 +103,7 @@ class Judge:
         def is_sure(name: str) -> bool:
             return shares[name] >= self._heads.threshold(name)
 
-        asked = max(shares[name] for name in FOR_NOW)
-        told = max(shares[name] for name in STATEMENTS)
+        asked, told = _weigh(shares, FOR_NOW), _weigh(shares, STATEMENTS)
         is_to_keep = bool(sentence.asked_to_keep)
         endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
         is_pasted = shares["pasted"] >= CERTAIN and not sentence.is_beside_paste
@@ -144,3 +154,8 @@ class Judge:
             for pair, vector in zip(pairs, old, strict=True)
         ]
         return self._pair_heads.score(heads.compare_vectors(old, new), traits)[heads.REPLACES]
+
+
+def _weigh(shares: dict[str, float], acts: Sequence[str]) -> float:
+    """Return how likely a sentence is one of some acts."""
+    return max(shares[name] for name in acts)

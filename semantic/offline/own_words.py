@@ -43,6 +43,7 @@ LIST_AT_MOST = 300
 """Characters with its heading."""
 GLUE = "\ue000"
 """Stands for white space that ends no sentence."""
+EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 LEAST_ASKED = 3
 """Characters; "remember it" asks for the sentence before."""
 ASKS = ("?", "？", "؟")
@@ -56,6 +57,7 @@ class OwnSentence:
 
     `asked_to_keep` is what the speaker wants remembered of it; "" where that is not said.
     `is_beside_paste`: a block was cut from the message, so that the rest is most likely his own.
+    `is_below_opening`: an empty line parts it from a message's first sentence, as people paste.
     """
 
     text: str
@@ -63,6 +65,7 @@ class OwnSentence:
     count: int
     asked_to_keep: str = ""
     is_beside_paste: bool = False
+    is_below_opening: bool = False
 
 
 def read_own_sentences(content: str) -> list[OwnSentence]:
@@ -75,8 +78,17 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
     if len(texts) > SENTENCES_AT_MOST:
         texts = texts[:half] + texts[-half:]
     asked = _find_asked(texts)
+    opening = EMPTY_LINE.split(content.strip(), maxsplit=1)
+    has_block = len(opening) > 1 and len(split_sentences(opening[0])) == 1
     return [
-        OwnSentence(text, place, len(texts), asked.get(place, ""), CUT in own)
+        OwnSentence(
+            text,
+            place,
+            len(texts),
+            asked.get(place, ""),
+            is_beside_paste=CUT in own,
+            is_below_opening=has_block and place > 0,
+        )
         for place, text in enumerate(texts)
     ]
 

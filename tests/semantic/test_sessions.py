@@ -6,16 +6,16 @@ import uuid
 
 import pytest
 
-from semantic.models import Evidence, Fact, Suggestion
+from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
 
 SESSIONS = {
-    "2026-06-01": ["I live in Oslo.", "I'm allergic to peanuts.", "My name is Nora Berg."],
-    "2026-07-01": ["I live in Oslo, you know.", "I am allergic to peanuts."],
-    "2026-08-01": ["I'm allergic to peanuts!", "I live in Oslo."],
-    "2026-11-01": ["I moved to Rome last week.", "I'm allergic to peanuts."],
+    "2026-06-01": ["Our team lead is Maria.", "I'm allergic to peanuts.", "I live in Oslo."],
+    "2026-07-01": ["Our team lead is Maria.", "I am allergic to peanuts."],
+    "2026-08-01": ["I'm allergic to peanuts!", "Our team lead is Maria."],
+    "2026-11-01": ["Jonas is our team lead now.", "I'm allergic to peanuts."],
 }
 
 
@@ -40,17 +40,13 @@ def tell(agent: Agent, day: str, said: list[str], **speaker: str) -> None:
 def test_sessions_of_a_user_make_one_memory(
     ana: Agent, days: list[str], speaker: dict[str, str]
 ) -> None:
-    """Who has told his name once is called by it in all that follows."""
     for day in days:
         tell(ana, day, SESSIONS[day], **speaker)
     facts = Fact.objects.of(ana.tenant).filter(invalid_at=None)
     (allergy,) = facts.filter(fact__icontains="allergic")
     assert Evidence.objects.of(ana.tenant).filter(fact=allergy, withdrawn_by=None).count() == 4
-    (oslo,) = facts.filter(fact__icontains="oslo")
-    (rome,) = facts.filter(fact__icontains="rome")
-    (row,) = Suggestion.objects.of(ana.tenant)
-    assert (row.old_fact, row.new_fact) == (oslo, rome)
-    body = {"scope": "user", "user_id": "nora", "query": "Where does Nora live?", "max_tokens": 500}
+    (maria,) = facts.filter(fact__icontains="maria")
+    (jonas,) = facts.filter(fact__icontains="jonas")
+    body = {"scope": "user", "user_id": "nora", "query": "Who leads the team?", "max_tokens": 500}
     answer = ana.post("retrieve_memory", body).content.decode()
-    assert 0 <= answer.index(rome.fact) < answer.index(oslo.fact)
-    assert answer.count(allergy.fact) == 1
+    assert all(fact.fact in answer for fact in (allergy, maria, jonas))

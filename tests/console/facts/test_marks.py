@@ -109,4 +109,4 @@ def test_an_auditor_sees_marks_and_no_words(auditor: Client, curator: Client, an
                                             dogs: uuid.UUID) -> None:  # fmt: skip
     right = correct(curator, ana, uuid.uuid4())
     shown = auditor.get(page(Fact, "change", right.pk)).content.decode()
-    assert "Still says the old" in shown and "I have three dogs" not in shown
+    assert "Still says the old" in shown and "Three dogs, how lovely" not in shown

@@ -109,6 +109,19 @@ def test_what_is_not_meant_or_not_ones_own_is_no_fact(said: str) -> None:
     assert facts_of(said) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is this a good opening?\n\nI was born at sea. I keep a rope tied to my bed.",
+        "Ist das zu lang?\n\nIch bin Imker in Lund und habe zwei Töchter.",
+    ],
+)
+def test_a_text_below_what_is_asked_about_it_is_somebodys_material(said: str) -> None:
+    assert facts_of(said) == []
+    own = facts_of("My mother lives in Bonn.\n\nI'm a beekeeper in Lund.")
+    assert own == ['Bo: "My mother lives in Bonn."', 'Bo: "I\'m a beekeeper in Lund."']
+
+
 def test_own_words_around_a_pasted_block_are_read() -> None:
     assert facts_of("```\nx = 1\n```\nBy the way, I live in Turku with my dog.") == [
         'Bo: "By the way, I live in Turku with my dog."'
