@@ -71,7 +71,7 @@ def test_an_unknown_name_is_not_found(ana: Agent, scope: str) -> None:
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"scope": "fact"}, "scope"),
+        ({"scope": "episode"}, "scope"),
         ({"scope": None}, "scope"),
         ({"id": "not a uuid"}, "id"),
         ({"id": 7}, "id"),
