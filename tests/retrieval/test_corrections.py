@@ -75,7 +75,10 @@ def test_each_line_that_says_the_old_is_marked(
     today = f"{Fact.objects.of(ana.tenant).get(fact=RIGHT).created_at:%Y-%m-%d}"
     assert all(line.endswith(f"[corrected on {today}: {RIGHT}]") for line in quoted)
     others = [line for line in after.splitlines() if line not in left and RIGHT not in line]
-    assert not any("corrected" in line for line in others)
+    marked = [line for line in others if "corrected" in line]
+    # The heading of an episode tells that its summary below is marked.
+    headings = [line for line in others if line.startswith("### ") and "[rank" in line]
+    assert marked == headings and all(line.endswith(", corrected]") for line in headings)
 
 
 def test_raw_names_what_contradicts(ana: Agent, dogs: uuid.UUID) -> None:

@@ -121,7 +121,7 @@ def test_a_poisoned_conversation_leaves_no_trace_in_the_facts(
 def test_lies_inside_a_conversation_are_taken_out_of_it(
     source: dict[str, Any], ana: Agent, control: Agent
 ) -> None:
-    """The lies end facts that are true, and stand in one window with what is true."""
+    """The lies stand in one window with what is true."""
     lies = poison()
     for line in lies:
         line |= {"role": "tool"} if "role" in source else {"name": "Mallory"}
@@ -134,17 +134,44 @@ def test_lies_inside_a_conversation_are_taken_out_of_it(
 
 
 def test_what_a_lie_has_ended_is_held_again_and_what_came_after_is_learnt_anew(
+    model: ModelServer, ana: Agent, liar: Agent
+) -> None:
+    """A model ends facts of earlier runs, and the last run here has built on the lie."""
+    true, runs = "Mira lives in Ghent.", "Mira runs three times a week."
+    false, built = "Mira lives in Vladivostok.", "Mira lives in Vladivostok by the river."
+    after = messages(RUNNING, EVENING + timedelta(days=2))
+    for agent, said, drawn in (
+        (ana, messages(MOVING, MORNING), change("new", true, messages=[5])),
+        (liar, poison(), change("update", false, "F1", messages=[9])),
+        (ana, after, change("update", built, "F1", messages=[16])),
+    ):
+        model.script("segment", says(segments(segment(len(said) - 1))))
+        model.script("consolidate", says(changes(drawn)))
+        tell(agent, TALKS[0], said)
+    assert [row[1] for row in facts_of(ana)] == [built]
+    model.script("consolidate", says(changes(change("new", runs, messages=[16]))))
+    counts = undo(ana, key_id=str(liar.key.id))["counts"]
+    assert counts["reopened"] > 0 and counts["redrawn"] == 1
+    assert [row[1] for row in facts_of(ana)] == [true, runs]
+
+
+def test_what_a_lie_has_corrected_is_held_as_if_it_had_not_been_said(
     ana: Agent, liar: Agent, control: Agent
 ) -> None:
-    tell(ana, TALKS[0], messages(MOVING, MORNING))
-    tell(liar, TALKS[0], poison())
-    tell(ana, TALKS[0], messages(RUNNING, EVENING + timedelta(days=2)))
-    tell(control, TALKS[3], messages(MOVING, MORNING))
-    tell(control, TALKS[3], messages(RUNNING, EVENING + timedelta(days=2)))
-    made = undo(ana, key_id=str(liar.key.id))
-    assert made["counts"]["reopened"] > 0
-    mine = [fact[1:] for fact in facts_of(ana)]
-    assert mine == [fact[1:] for fact in facts_of(control) if fact[0] == TALKS[3]]
+    """The correction stands in one episode with what it corrects, and more comes after."""
+    after = messages(RUNNING, EVENING + timedelta(days=2))
+    lie = [("Mira", "Sorry, I meant Vladivostok.")]
+    post(ana, TALKS[0], messages(MOVING[:5], MORNING))
+    tell(liar, TALKS[0], messages(lie, MORNING + timedelta(minutes=3)))
+    tell(ana, TALKS[0], after)
+    tell(control, TALKS[3], messages(MOVING[:5], MORNING))
+    tell(control, TALKS[3], after)
+    told = [fact[1:] for fact in facts_of(control) if fact[0] == TALKS[3]]
+    (false,) = [fact[1] for fact in facts_of(ana) if fact[1:] not in told]
+    (true,) = [fact[0] for fact in told if fact[0] not in {row[1] for row in facts_of(ana)}]
+    assert "Vladivostok" in false and "moving from Ghent to Rotterdam" in true
+    undo(ana, key_id=str(liar.key.id))
+    assert [fact[1:] for fact in facts_of(ana)] == told
 
 
 def test_what_a_source_said_first_and_others_confirmed_is_theirs_alone(
