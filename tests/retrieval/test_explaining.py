@@ -80,18 +80,21 @@ def test_what_happened_later_was_not_so_then(ana: Agent, told: uuid.UUID) -> Non
 def test_a_fact_that_was_replaced_answers_for_the_time_when_it_held(
     ana: Agent, conversation: uuid.UUID
 ) -> None:
-    for year, words in ((2024, "I live in Lisbon."), (2025, "I moved to Porto, I live in Porto.")):
+    old, new = "My phone number is 555 1234.", "My new phone number is 555 9876."
+    for year, words in ((2024, old), (2025, new)):
         moment = datetime(year, 5, 1, tzinfo=UTC).isoformat()
         ana.say(conversation, words, name="Ana", timestamp=moment)
         ana.flush(conversation)
-    body = {"conversation_id": str(conversation), "query": "Where does Ana live?"}
+    (row,) = ana.get("suggestions").json()["items"]
+    assert ana.post(f"suggestions/{row['id']}/accept").status_code == 200
+    body = {"conversation_id": str(conversation), "query": "What is Ana's phone number?"}
 
     def facts(**extra: str) -> str:
         answer = ana.post("retrieve_memory/raw", {**body, **extra}).json()
         return " ".join(hit["fact"] for hit in answer["semantic"])
 
-    assert "Porto" in facts() and "Lisbon" not in facts()
+    assert "9876" in facts() and "1234" not in facts()
     then = facts(as_of="2024-08-01T00:00:00Z")
-    assert "Lisbon" in then and "Porto" not in then
+    assert "1234" in then and "9876" not in then
     assert facts(as_of="2023-01-01T00:00:00Z") == ""
-    assert "Porto" in facts(as_of="2025-08-01T00:00:00Z")
+    assert "9876" in facts(as_of="2025-08-01T00:00:00Z")
