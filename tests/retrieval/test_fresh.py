@@ -114,6 +114,7 @@ def test_preferences_guidelines_and_dangers_come_alone(ana: Agent) -> None:
         ana, "I'm allergic to peanuts.", "From now on always answer in bullet points.",
         "The staging database is on port 5544.", "I like jazz.", "I moved to Porto last year.",
     )  # fmt: skip
+    ana.say(uuid.UUID(talk), "All right.", role="assistant")
     ana.flush(uuid.UUID(talk))
     body = {"conversation_id": talk, "query": "Suggest a dessert.", "preferences_only": True}
     for more in ({}, {"max_tokens": 100}):

@@ -117,9 +117,9 @@ def test_an_explicit_limit_of_episodes_is_kept_and_absent_it_is_lifted(
 
 
 def test_a_category_gets_room_for_its_facts(ana: Agent, told_two: uuid.UUID) -> None:
-    answer = ask(ana, told_two, RACE, max_tokens=120, category="experience")
+    answer = ask(ana, told_two, RACE, max_tokens=120, category="goal")
     assert answer["semantic"] and answer["episodic"]
-    assert {fact["category"] for fact in answer["semantic"]} == {"experience"}
+    assert {fact["category"] for fact in answer["semantic"]} == {"goal"}
 
 
 LONG = "The weather report repeats itself. " * 150 + "The boat leaves at nine from pier 14. "
@@ -149,4 +149,4 @@ def test_a_fact_with_a_date_in_it_says_no_other(ana: Agent) -> None:
     conversation = tell(ana, [("Mira", "I moved to Porto on 3 May 2025."), ("Jonas", "Nice.")])
     text = ask(ana, conversation, "When did Mira move?", max_tokens=2000)["markdown"]
     facts = text.partition("## Episodic Memories")[0]
-    assert re.search(r"^- \[\w+\] Mira moved .*3 May 2025", facts, re.MULTILINE)
+    assert re.search(r"^- \[\w+\] Mira: .*3 May 2025", facts, re.MULTILINE)
