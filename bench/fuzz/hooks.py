@@ -29,6 +29,7 @@ FITS_BUT_REFUSED = (
     "This needs the scope ",  # a user, or a moment
     "This does not go with ",  # a state beside a moment, a whole message beside a budget
     "Name an id, or a speaker.",
+    "Give a text or fact_ids, one of both.",
     "A memory is not linked to itself.",
     # What is stored does.
     "The conversation has ",
