@@ -24,6 +24,7 @@ PASTED = tuple(
         r"```.*?```",
         r"```[^\n]*",  # a fence that nobody closed hides its own line alone
         r"^[ \t]*>.*?$",
+        r"^[ \t]*#{1,6}[ \t].*?$",  # a heading of Markdown
         r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)\s*>",
         r"\[(?P<name>\w+)[^\]\n]*\].*?\[/(?P=name)\]",
         r"\[\s*(?:shared|shares|sent|posted)\b[^\]]*\]",

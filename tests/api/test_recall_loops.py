@@ -17,10 +17,12 @@ from tests.conftest import Agent
 
 pytestmark = [pytest.mark.django_db, pytest.mark.gate]
 
-LIVES = "Ana lives in Porto."
-NURSE = "Ana works as a nurse at the Santo Antonio hospital."
-MOVED = "Ana moved from Lisbon last week (23 February–1 March 2026)."
-CATS = "Ana has two cats."
+SAYS_LIVES, SAYS_NURSE = "I live in Porto.", "I work as a nurse at the Santo Antonio hospital."
+MAPS = "I collect old maps of Braga."
+LIVES, NURSE, CATS, COLLECTS = (
+    f'Ana: "{said}"' for said in (SAYS_LIVES, SAYS_NURSE, "I have two cats.", MAPS)
+)
+MOVED = 'Ana: "I moved from Lisbon last week (23 February–1 March 2026)."'
 ONCE = dict.fromkeys((LIVES, NURSE, MOVED, CATS), 1)
 QUESTION = "Where does Ana live and work, and does she have cats?"
 MONDAY = "2026-03-02T09:00:00Z"
@@ -30,7 +32,8 @@ MONDAY = "2026-03-02T09:00:00Z"
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """A conversation in which Ana has told of herself."""
     for said in (
-        "I live in Porto and I work as a nurse at the Santo Antonio hospital.",
+        SAYS_LIVES,
+        SAYS_NURSE,
         "I moved from Lisbon last week.",
         "I have two cats.",
     ):
@@ -84,8 +87,8 @@ def test_what_the_assistant_says_is_neither_learnt_nor_confirmed(
 def test_a_user_who_says_it_again_confirms_it(ana: Agent, told: uuid.UUID) -> None:
     ask(ana, told)
     say_as_jo(ana, told, "You live in Porto and work as a nurse at the Santo Antonio hospital?")
-    ana.say(told, "Yes, I have two cats and I live in Porto.", name="Ana")
-    ana.say(told, "I work as a nurse at the Santo Antonio hospital.", name="Ana")
+    ana.say(told, f"Yes. I have two cats. {SAYS_LIVES}", name="Ana")
+    ana.say(told, SAYS_NURSE, name="Ana")
     ana.flush(told)
     assert facts(ana) == {**ONCE, LIVES: 2, NURSE: 2, CATS: 2}
     assert ("reinforce", "", NURSE) in steps(ana)
@@ -113,7 +116,7 @@ def test_an_answer_on_one_line_is_not_read_either(ana: Agent, told: uuid.UUID) -
     served = " ".join(ask(ana, told, detail="high").split())
     ana.say(told, f"Context: {served} I collect old maps of Braga.", name="Ana")
     ana.flush(told)
-    assert [fact for fact in facts(ana) if fact not in ONCE] == ["Ana collects old maps of Braga."]
+    assert [fact for fact in facts(ana) if fact not in ONCE] == [COLLECTS]
 
 
 def test_what_was_just_said_is_not_read_back(ana: Agent, told: uuid.UUID) -> None:
@@ -124,7 +127,7 @@ def test_what_was_just_said_is_not_read_back(ana: Agent, told: uuid.UUID) -> Non
     ana.say(told, served, role="user", name="Ana")
     say_as_jo(ana, told, "You collect old maps of Braga.")
     ana.flush(told)
-    assert facts(ana) == {**ONCE, "Ana collects old maps of Braga.": 1}
+    assert facts(ana) == {**ONCE, COLLECTS: 1}
     (evidence,) = Evidence.objects.of(ana.tenant).filter(fact__fact__contains="maps")
     assert evidence.message_seqs == [said["seq"]]
 

@@ -83,7 +83,7 @@ def test_the_tutorial_runs_and_answers_what_it_shows(
 def assert_remembers(answer: str) -> None:
     """Check that an answer contains Ana's move, as a fact and as her own words."""
     assert "## Semantic Memory" in answer and "## Episodic Memories" in answer
-    assert re.search(r"^- \[identity\] Ana .*Porto", answer, re.M)
+    assert re.search(r"^- \[identity\] Ana: .*Porto", answer, re.M)
     assert '- Ana: "I moved from Lisbon to Porto last week."' in answer
 
 
