@@ -28,12 +28,13 @@ _WORDINGS = (
     r"([^。！？\n]{2,})(?:こと|の)(?:は|を)忘れて(?:ください|下さい|ね)?",
 )
 _SENTENCE = re.compile(
-    rf"\s*(?:{'|'.join(_WORDINGS)})\s*(?:[.!。！\n]|$)", re.IGNORECASE | re.VERBOSE
+    rf"(?:{'|'.join(_WORDINGS)})(?:[.!。！\n]|$)", re.IGNORECASE | re.VERBOSE
 )
 
 
 def read_request(content: str) -> tuple[str, bool] | None:
     """Return what a message asks to forget, and whether it says nothing else; None: nothing."""
+    content = content.strip()
     match = _SENTENCE.match(content[: LONGEST + 1])
     if match is None or match.end() > LONGEST:
         return None

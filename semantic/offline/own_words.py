@@ -25,9 +25,9 @@ PASTED = tuple(
         r"```[^\n]*",  # a fence that nobody closed hides its own line alone
         r"^[ \t]*>.*?$",
         r"^[ \t]*#{1,6}[ \t].*?$",  # a heading of Markdown
-        r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)\s*>",
-        r"\[(?P<name>\w+)[^\]\n]*\].*?\[/(?P=name)\]",
-        r"\[\s*(?:shared|shares|sent|posted)\b[^\]]*\]",
+        r"<(?P<tag>[a-z][\w-]{0,40})(?:\s[^<>]{0,200})?>.{0,1000}?</(?P=tag)\s{0,9}>",
+        r"\[(?P<name>\w{1,40})[^\]\n]{0,200}\].{0,1000}?\[/(?P=name)\]",
+        r"\[\s{0,9}(?:shared|shares|sent|posted)\b[^\]]{0,2000}\]",
         r"^[ \t]*\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*?$",  # a line of a log
         r"^[^\n]*[{};][ \t]*$|^[ \t]*[\w.]+[ \t]*=[ \t].*?$",  # a line of code
     )
