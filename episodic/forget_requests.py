@@ -27,9 +27,7 @@ _WORDINGS = (
     rf"(?:请|請)?(?:你|您)?(?:忘记|忘記|忘掉|忘了)(?:关于)?(?=.*我){_THING}",
     r"([^。！？\n]{2,})(?:こと|の)(?:は|を)忘れて(?:ください|下さい|ね)?",
 )
-_SENTENCE = re.compile(
-    rf"(?:{'|'.join(_WORDINGS)})(?:[.!。！\n]|$)", re.IGNORECASE | re.VERBOSE
-)
+_SENTENCE = re.compile(rf"(?:{'|'.join(_WORDINGS)})(?:[.!。！\n]|$)", re.IGNORECASE | re.VERBOSE)
 
 
 def read_request(content: str) -> tuple[str, bool] | None:
