@@ -50,6 +50,11 @@ class Done:
     counts: Counter[str] = field(default_factory=Counter)
     memory_ids: list[uuid.UUID] = field(default_factory=list)
 
+    def add(self, other: "Done") -> None:
+        """Count what was deleted beside it."""
+        self.counts += other.counts
+        self.memory_ids += other.memory_ids
+
 
 def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     """Delete a message, its episode, and the facts that rest on it.
@@ -78,29 +83,31 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
 
 def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
     """Delete the first of some messages of an erasure's tenant, one by one."""
-    done = Done()
-    places = list(messages.values_list("id", "conversation_id")[:MESSAGES_AT_ONCE])
-    lock_homes(erasure.tenant, [home for _, home in places])  # all of them before any user
-    for message_id, _ in places:
-        some = erase_message(tenant=erasure.tenant, message_id=message_id, actor=erasure.actor)
-        done.counts += some.counts
-        done.memory_ids += some.memory_ids
-    return done
+    some = messages[:MESSAGES_AT_ONCE]
+    return _erase_each(some, tenant=erasure.tenant, actor=erasure.actor)
 
 
 def erase_fact(*, tenant: Tenant, fact_id: uuid.UUID, actor: str) -> Done:
     """Delete a fact, and first the messages that were quarantined to forget it."""
-    done = Done()
-    for message_id in semantic.messages_forgotten_with(tenant=tenant, fact_id=fact_id):
-        some = erase_message(tenant=tenant, message_id=message_id, actor=actor)
-        done.counts += some.counts
-        done.memory_ids += some.memory_ids
-    fact = Fact.objects.of(tenant).filter(id=fact_id).first()
-    if fact is not None:
+    facts = Fact.objects.of(tenant).filter(id=fact_id)
+    homes = list(facts.values_list("conversation_id", flat=True))
+    messages = semantic.messages_forgotten_with(tenant=tenant, fact_id=fact_id)
+    done = _erase_each(messages, tenant=tenant, actor=actor, also_lock=homes)
+    for fact in facts:  # unless it went with a message
         conversation = lock_home(tenant, fact.conversation_id)
-        some = erase_facts(conversation, fact_ids=[fact_id], actor=actor)
-        done.counts += some.counts
-        done.memory_ids += some.memory_ids
+        done.add(erase_facts(conversation, fact_ids=[fact.id], actor=actor))
+    return done
+
+
+def _erase_each(
+    messages: QuerySet[Message], *, tenant: Tenant, actor: str, also_lock: Ids = ()
+) -> Done:
+    """Delete messages one by one. `also_lock`: conversations that the caller changes next."""
+    done = Done()
+    places = list(messages.values_list("id", "conversation_id"))
+    lock_homes(tenant, [*also_lock, *(home for _, home in places)])  # all of them before any user
+    for message_id, _ in places:
+        done.add(erase_message(tenant=tenant, message_id=message_id, actor=actor))
     return done
 
 

@@ -54,16 +54,13 @@ def facts_of(conversation: Conversation) -> list[uuid.UUID]:
     return list(rows.order_by("id").values_list("id", flat=True))
 
 
-def messages_forgotten_with(*, tenant: Tenant, fact_id: uuid.UUID) -> list[uuid.UUID]:
-    """Return the messages in quarantine because somebody asked to forget a fact.
-
-    In the order in which conversations are locked.
-    """
+def messages_forgotten_with(*, tenant: Tenant, fact_id: uuid.UUID) -> QuerySet[Message]:
+    """Return the messages in quarantine because somebody asked to forget a fact."""
     requests = Suggestion.objects.of(tenant).filter(old_fact=fact_id)
     quarantines = requests.filter(withholding__lifted_at=None)
     ids = quarantines.exclude(withholding=None).values_list("withholding__message_ids", flat=True)
     messages = Message.objects.of(tenant).filter(id__in=[one for some in ids for one in some or ()])
-    return list(messages.order_by("conversation_id", "id").values_list("id", flat=True))
+    return messages.order_by("conversation_id", "id")
 
 
 def lock_all(conversation: Conversation, *, episode_ids: Sequence[uuid.UUID]) -> Tainted:

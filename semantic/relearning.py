@@ -74,7 +74,7 @@ def learn_facts_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
     Its episodes stay as they are.
     """
     with transaction.atomic():
-        conversation = episodic_queries.lock_conversation(act.tenant, conversation_id)
+        conversation = lock_home(act.tenant, conversation_id)
         counts = _draw_anew(conversation, [], act, runs=OLD_OFFLINE)
         episodic.settle(conversation)
     return counts
