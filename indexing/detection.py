@@ -23,6 +23,8 @@ LEAST_BYTES_OF_A_SENTENCE = 30
 LIKELY = 0.8
 SUSPECTED = 0.005
 """A language that is less likely than that is ruled out."""
+STOPPED_BY = "english"
+"""Whose stop words do not count in a question that is too short to tell its language."""
 
 ISO_CODES = dict(
     zip(
@@ -82,6 +84,15 @@ def detect_language(texts: Sequence[str]) -> str:
         return SIMPLE
     code, probability = _identifier().classify(sample)
     return ISO_CODES.get(code, SIMPLE) if probability >= SURE_ENOUGH else SIMPLE
+
+
+def detect_question_language(question: str) -> str:
+    """Return the text search language of a question that may be about texts of any language.
+
+    English where it is too short to tell.
+    """
+    language = detect_language([question])
+    return STOPPED_BY if language == SIMPLE else language
 
 
 def find_languages(text: str) -> list[str]:

@@ -12,15 +12,14 @@ from django.db.models import Q, QuerySet
 
 from episodic import forget_requests
 from episodic.models import Conversation, Message, Role
-from indexing.detection import detect_language
-from indexing.languages import SIMPLE
+from indexing.detection import detect_question_language
 from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
 from jobs.claims import Claim, commit
 from memoryproject.tenancy.models import Tenant
 from notes.queries import notes_by_id
 from notes.services import delete_note
-from retrieval.recent import STOPPED_BY, read_lexemes
+from retrieval.recent import read_lexemes
 from retrieval.scope import find_user_ids
 from retrieval.search.in_conversation import embed
 from retrieval.search.in_tenant import NOTE_TYPES, SearchRequest, find_with
@@ -92,8 +91,7 @@ def forget_text(text: str, *, act: Act, place: Place, also: Sequence[uuid.UUID] 
 
     `also` are messages that go along, such as the one that asks.
     """
-    language = detect_language([text])
-    language = STOPPED_BY if language == SIMPLE else language
+    language = detect_question_language(text)
     (words,) = read_lexemes([text], language)
     fact_ids, note_ids = _find_memories(place, text, words, language)
     found = [*also, *_find_messages(place, words, language)]

@@ -20,15 +20,14 @@ from dataclasses import dataclass
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
 from indexing import text
-from indexing.detection import detect_language
-from indexing.languages import SIMPLE
+from indexing.detection import detect_question_language
 from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem
 from memoryproject.text.parts import Part, join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.markdown import Block
-from retrieval.packing import Budget, fit
+from retrieval.packing import HOME_LETTERS, Budget, fit
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from semantic.correction_marks import set_corrections
@@ -47,8 +46,6 @@ LEAST_SHARE = 0.5
 """Of what the best match weighs: another message that weighs less does not fit the question."""
 QUERY_READ, MESSAGE_READ = 2_000, 4_000
 """Characters of the question, and of a message, that are compared."""
-STOPPED_BY = "english"
-"""Whose stop words do not count in a question that is too short to tell its language."""
 KANA = re.compile("[\u3040-\u309f]+")
 """Pieces of Japanese that are endings and particles, which every sentence has."""
 LEXEMES = """SELECT tsvector_to_array(public.memory_ts(%s, said))
@@ -154,9 +151,9 @@ def _weigh(query: str, messages: Sequence[Message]) -> list[float]:
     """
     if not messages:
         return []
-    language = detect_language([query[:QUERY_READ]])
+    language = detect_question_language(query[:QUERY_READ])
     texts = [query[:QUERY_READ], *(row.content for row in messages)]
-    asked, *said = read_lexemes(texts, STOPPED_BY if language == SIMPLE else language)
+    asked, *said = read_lexemes(texts, language)
     counts = Counter(word for words in said for word in words & asked)
     weights = {
         word: math.log(1 + (len(said) - count + 0.5) / (count + 0.5))
@@ -213,4 +210,4 @@ def _render(
 
 
 def _name_place(external_id: str) -> str:
-    return f"### Conversation {external_id[:8]}\n"
+    return f"### Conversation {external_id[:HOME_LETTERS]}\n"

@@ -11,8 +11,7 @@ from django.core.cache import cache
 
 from episodic import fsrs_memory
 from indexing import text
-from indexing.detection import detect_language
-from indexing.languages import SIMPLE
+from indexing.detection import detect_question_language
 from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder, Vectors
@@ -42,8 +41,6 @@ MEANING_WEIGHT = 1.5
 HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 REMEMBERED_S = 30.0
-STOPPED_BY = "english"
-"""Whose stop words do not count in a query that is too short to tell its language."""
 SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
@@ -236,8 +233,7 @@ def _read_words(scope: Scope, query: str) -> dict[str, Any]:
     words = text.prepare(query)
     languages, language = list(scope.languages), scope.languages[0]
     if scope.is_shared:
-        language = detect_language([query])
-        language = STOPPED_BY if language == SIMPLE else language
+        language = detect_question_language(query)
     return {"words": words, "languages": languages, "language": language}
 
 

@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from episodic.models import Conversation
 from episodic.queries import database_now, find_conversation
 from indexing import text
-from indexing.detection import detect_language
-from indexing.languages import LANGUAGES, SIMPLE
+from indexing.detection import detect_question_language
+from indexing.languages import LANGUAGES
 from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
 from memoryproject.tenancy import walls
@@ -27,7 +27,7 @@ from retrieval import links
 from retrieval.hits import Finding
 from retrieval.links import Node
 from retrieval.memory import EPISODIC
-from retrieval.search.in_conversation import STOPPED_BY, Meaning, embed
+from retrieval.search.in_conversation import Meaning, embed
 from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
 from retrieval.statements import fetch_dicts, read_find
 from semantic import beliefs
@@ -243,10 +243,9 @@ def _moments_of(tenant: Tenant, request: SearchRequest) -> dict[str, Any]:
 
 def _words_of(request: SearchRequest) -> dict[str, Any]:
     words = "" if request.is_everything else request.query[:CHARACTERS_READ]
-    language = detect_language([words])
     return {
         "words": text.prepare(words),
-        "language": STOPPED_BY if language == SIMPLE else language,
+        "language": detect_question_language(words),
         "languages": list(LANGUAGES),
         "words_at_most": WORDS_AT_MOST,
         "frequent": FREQUENT,

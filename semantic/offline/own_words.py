@@ -71,7 +71,8 @@ class OwnSentence:
 
 def read_own_sentences(content: str) -> list[OwnSentence]:
     """Return the sentences of a message that are its author's own, in order."""
-    own = cut_pasted(content[:READ_AT_MOST])
+    content = content[:READ_AT_MOST]
+    own = cut_pasted(content)
     pieces = split_sentences(join_lists(own))
     texts = [" ".join(piece.replace(GLUE, " ").split()) for piece in pieces if CUT not in piece]
     texts = [text for text in texts if any(map(str.isalnum, text))]
