@@ -96,7 +96,7 @@ class Asker:
         known = calls.filter(request_sha256=digest, ok=True).first()
         if known is not None:
             return _validate(known.response, reply)
-        if _is_hopeless(self._claim.transient_failures):
+        if self._is_hopeless():
             raise RequestRefused("The model fails at this question.")
         if self._has_asked and time.monotonic() > self._latest:
             raise OutOfTime
@@ -114,6 +114,22 @@ class Asker:
             raise OutOfTime from None
         self._forgive()
         return answer
+
+    def _is_hopeless(self) -> bool:
+        """Return whether the model fails at this job alone, or has done so for hours.
+
+        Questions put while the model was away say nothing about the job: after an outage it
+        puts one more.
+        """
+        failures = self._claim.transient_failures
+        if failures < FAILURES_WAITED_FOR or failures >= FAILURES_AT_ALL:
+            return failures >= FAILURES_AT_ALL
+        model = breaker.find_chat_model()
+        if not breaker.is_closed(model):
+            return False
+        failed = LLMCall.objects.of(self._claim.tenant).filter(job=self._claim.id, ok=False)
+        back_since = breaker.find_closing(model)
+        return back_since is None or failed.filter(finished_at__gt=back_since).exists()
 
     def _forgive(self) -> None:
         """Forget what failed before: the model answers, and the next failure is a first one."""
@@ -145,12 +161,6 @@ class Asker:
 def find_asker(claim: Claim) -> Asker | None:
     """Return how a job asks a language model; None where there is none."""
     return Asker(claim) if settings.LLM != "offline" else None
-
-
-def _is_hopeless(failures: int) -> bool:
-    if failures < FAILURES_WAITED_FOR:
-        return False
-    return failures >= FAILURES_AT_ALL or breaker.is_closed(breaker.find_chat_model())
 
 
 def ask_mended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ FITS_BUT_REFUSED = (
     "This is less than its parts.",
     "This lies before from.",
     "This needs the scope ",  # a user, or a moment
+    "The scope user needs a user_id, or a conversation_id.",
     "This does not go with ",  # a state beside a moment, a whole message beside a budget
     "Name an id, or a speaker.",
     "Give a text or fact_ids, one of both.",
@@ -41,6 +43,8 @@ ERASURES = "POST /api/v0/erasures"
 """What an id looks like follows from the scope."""
 NOTES = ("POST /api/v0/notes", "PATCH /api/v0/notes/{note_id}")
 """Which metadata a summary has follows from its type."""
+SCOPED = re.compile("POST /api/v0/(retrieve_memory|recent_memory|context_pre_retrieve)")
+"""Whether they need a conversation follows from the scope."""
 NAME_NOTHING = ("POST /api/v0/rollbacks", "POST /api/v0/memory_tests", "POST /api/v0/webhooks")
 """Of fields that may be left out, one must be there, or a tenant has as many as it may have: the
 refusal then names none."""
@@ -74,6 +78,8 @@ def _find_reason(call: str, field: str, sentence: str) -> str | None:
         return "metadata"
     if call == ERASURES and field == "id":
         return "id"
+    if SCOPED.match(call) and (field, sentence) == ("conversation_id", "This field is required."):
+        return "scope"
     return next((start for start in FITS_BUT_REFUSED if sentence.startswith(start)), None)
 
 

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import NamedTuple, TypeVar
@@ -116,6 +116,12 @@ def is_closed(model: Name) -> bool:
     """Return whether the model answers, as far as is known."""
     row = _try(lambda: _find(model))
     return row is None or row.open_until is None
+
+
+def find_closing(model: Name) -> datetime | None:
+    """Return when the model's last outage ended; None: it has had none, as far as is known."""
+    row = _try(lambda: _find(model))
+    return row and row.closed_at
 
 
 def find_provider() -> str:
