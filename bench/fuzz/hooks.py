@@ -29,10 +29,14 @@ FITS_BUT_REFUSED = (
     "This lies before from.",
     "This needs the scope ",  # a user, or a moment
     "The scope user needs a user_id, or a conversation_id.",
+    "Name the user, or a conversation.",
+    "Name the conversation.",
     "This does not go with ",  # a state beside a moment, a whole message beside a budget
     "Name an id, or a speaker.",
     "Give a text or fact_ids, one of both.",
     "A memory is not linked to itself.",
+    # OpenAPI 3.0 has no word for the form of a map's keys.
+    "Each key must be the UUID of a conversation.",
     # What is stored does.
     "The conversation has ",
     "There is this link already: ",

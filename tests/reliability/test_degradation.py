@@ -54,6 +54,7 @@ BODIES = {
     "memories/<id:memory_id>/chunk": {"max_tokens": 100},
     "reconstruct_context": {"query": "Porto"},
     "search": {"query": "Porto"},
+    "conversations/<id:conversation_id>/user": {"user_id": "mira"},
     "recent_memory": TALK,
     "recent_memory/raw": TALK,
     "facts/<id:fact_id>/invalidate": {"because": "wrong", **WHY},

@@ -19,7 +19,7 @@ from episodic.loading import read_conversations
 from memoryproject import embedded
 from operations.management.commands.login import QUESTION
 from operations.management.commands.seed_demo import DEMO, TENANT
-from tests.model_server import Reply, run_model_server
+from tests.model_server import Reply, run_model_server, says
 from tests.reliability.client import Caller
 from tests.reliability.product import MANAGE, Product, end, web
 
@@ -101,6 +101,7 @@ def test_the_demo_needs_no_model_and_nobody_waits_for_one(product: Product) -> N
     """The database is there already: on a busy machine that alone takes half a minute."""
     port = find_port()
     with run_model_server() as model:
+        model.always("plain", says("Hi"))  # whether it is there is looked at once
         for purpose in ("segment", "consolidate", "review"):
             model.always(purpose, Reply(hang_s=120))
         product.environment = {
@@ -114,7 +115,7 @@ def test_the_demo_needs_no_model_and_nobody_waits_for_one(product: Product) -> N
             wait_until(port, "", call="health/live", since=started, within_s=LISTENS_WITHIN_S)
             read_until("user admin, password", process, since=started)
             assert_demo_answers(port, product)
-            assert {asked.purpose for asked in model.asked} <= {"plain"}, "only whether it is there"
+            assert {asked.purpose for asked in model.asked} <= {"plain"}
     engines = product.query(
         "SELECT DISTINCT engine, degraded FROM episodic_episode e JOIN tenancy_tenant t"
         f" ON t.id = e.tenant_id WHERE t.name = '{TENANT}'"
