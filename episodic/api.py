@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from episodic import moving, queries, services
+from episodic import chat_shapes, moving, queries, services
 from episodic.models import Message, Role
 from episodic.services import IdempotencyKey
 from memoryproject.edge import fields
@@ -40,15 +40,62 @@ def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View
     return describe(call, body, answers, parameters=[IDEMPOTENCY_HEADER])
 
 
-class MessageInput(fields.Strict):
-    """One message, as an agent posts it."""
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "minLength": 1, "pattern": f"[^{fields.WHITE_SPACE}]"},
+            {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "type": {"type": "string", "minLength": 1},
+                        "text": {
+                            "type": "string", "minLength": 1, "pattern": f"[^{fields.WHITE_SPACE}]"
+                        },
+                    },
+                    "required": ["type"],
+                },
+                "description": "OpenAI's content parts: their texts are stored, a line each; "
+                "a part without text is named, as in `[image_url]`.",
+            },
+        ]
+    }
+)  # fmt: skip
+class SaidField(fields.ContentField):
+    """What a message says: a text, or parts of content."""
 
-    role = fields.WordField(choices=Role.choices)
-    content = fields.ContentField()
-    timestamp = fields.MomentField(required=False)
+    cap = "MAX_MESSAGE_BYTES"
+
+    def to_internal_value(self, value: Any) -> str:
+        return super().to_internal_value(chat_shapes.join_parts(value))
+
+
+class MessageInput(fields.Strict):
+    """One message, as an agent posts it, or as OpenAI's chat API shapes it."""
+
+    role = fields.WordField(choices=chat_shapes.ROLES)
+    content = SaidField()
+    timestamp = fields.ToldMomentField(required=False)
     name = fields.TextField(required=False, max_length=200)
     user_id = fields.NameField()
     metadata = fields.MetadataField(required=False)
+    external_id = fields.NameField()
+    tool_calls = serializers.ListField(child=serializers.DictField(), required=False)
+    tool_call_id = fields.NameField()
+
+    def to_internal_value(self, value: Any) -> Any:
+        return super().to_internal_value(
+            chat_shapes.keep_in_metadata(value) if isinstance(value, Mapping) else value
+        )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name in chat_shapes.KEPT:  # in the metadata by now
+            attrs.pop(name, None)
+        if attrs["role"] == chat_shapes.DEVELOPER:
+            attrs["role"] = Role.SYSTEM
+        return attrs
 
 
 def make_message(checked: dict[str, Any], *, now: datetime) -> Message:
@@ -84,11 +131,21 @@ class StoredMessage(serializers.Serializer[Any]):
     seq = serializers.IntegerField()
 
 
+class AheadField(serializers.ListField):
+    """Which messages bear a time that is over a day ahead of the server's clock."""
+
+    child = serializers.IntegerField()
+
+    def __init__(self) -> None:
+        super().__init__(required=False)
+
+
 class AddMessageOutput(StoredMessage):
     """The answer of `add_message`."""
 
     conversation_id = serializers.UUIDField()
     pending = serializers.IntegerField()
+    ahead = AheadField()
 
 
 class AddMessagesOutput(serializers.Serializer[Any]):
@@ -97,6 +154,7 @@ class AddMessagesOutput(serializers.Serializer[Any]):
     conversation_id = serializers.UUIDField()
     messages = StoredMessage(many=True)
     pending = serializers.IntegerField()
+    ahead = AheadField()
 
 
 class AddView(KeyedView):
@@ -123,6 +181,13 @@ class AddView(KeyedView):
         )
         pending = posted.messages[-1].pending_after
         body = {"conversation_id": place, **show(posted.messages), "pending": pending}
+        ahead = [
+            row.seq
+            for row in posted.messages
+            if row.occurred_at - (row.received_at if posted.replayed else now) > fields.DAY
+        ]
+        if ahead:
+            body["ahead"] = ahead
         return respond_stored(body, replayed=posted.replayed)
 
 

@@ -69,6 +69,7 @@ class MessageOutput(Output):
 class MessageQuery(Strict):
     conversation_id = IdField(source="conversation__external_id")
     name = TextField(required=False, max_length=200)
+    external_id = NameField(source="metadata__external_id")
     after = pages.QueryNumberField(required=False, source="seq__gt", min_value=0)
     limit = pages.QueryNumberField(default=pages.PAGE, min_value=1, max_value=pages.PAGE_AT_MOST)
 

@@ -212,10 +212,13 @@ Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
 WEB_WORKERS = env.read_integer("MEMORY_WEB_WORKERS", 2, at_least=1, at_most=64)
 WEB_THREADS = env.read_integer("MEMORY_WEB_THREADS", 8, at_least=2, at_most=64)
 REQUEST_SECONDS = env.read_integer("MEMORY_REQUEST_SECONDS", 10, at_least=1, at_most=3600)
-MAX_CONTENT_BYTES = 64 * 1024
+MAX_CONTENT_BYTES = 64 * 1024  # of a question or a note
 MAX_METADATA_BYTES = 16 * 1024  # of a message or a note, as compact JSON
 MAX_BODY_BYTES = 4 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+MAX_MESSAGE_BYTES = env.read_integer(
+    "MEMORY_MESSAGE_BYTES", 256 * 1024, at_least=1024, at_most=MAX_BODY_BYTES // 2
+)
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
 PAGE_BYTES = env.read_integer("MEMORY_PAGE_BYTES", 1024 * 1024, at_least=1, at_most=2**30)

@@ -232,8 +232,10 @@ def _find_fault(record: Record) -> str:
         return "no text"
     if UNSTORABLE.search(record.text + record.name + record.label):
         return "characters that cannot be stored"
-    if len(record.text.encode()) > settings.MAX_CONTENT_BYTES:
-        return "longer than 64 KiB"
+    is_message = record.kind is Kind.MESSAGE
+    cap = settings.MAX_MESSAGE_BYTES if is_message else settings.MAX_CONTENT_BYTES
+    if len(record.text.encode()) > cap:
+        return f"longer than {cap // 1024} KiB"
     is_kept = record.kind is not Kind.FACT
     if is_kept and count_bytes(record.metadata) > settings.MAX_METADATA_BYTES // 2:
         return "too much metadata"

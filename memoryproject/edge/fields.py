@@ -24,6 +24,8 @@ ISO_8601 = re.compile(
 LEAST = 1e-9
 """A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+DAY = timedelta(hours=24)
+CENTURY = timedelta(days=36_500)
 # As `str.strip` has it, written out: a description's readers differ over it.
 WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME_AT_MOST = 255
@@ -54,6 +56,9 @@ class NameField(TextField):
 class ContentField(TextField):
     """What somebody said: not empty, not only white space, within the size cap."""
 
+    cap = "MAX_CONTENT_BYTES"
+    """The setting that says how many bytes of UTF-8 it may have."""
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         # It takes 10 ms for the largest content; the parser has refused what it looks for.
@@ -63,10 +68,9 @@ class ContentField(TextField):
         content = super().to_internal_value(value)
         if not content.strip():
             raise serializers.ValidationError("This must not be empty or only white space.")
-        if len(content.encode()) > settings.MAX_CONTENT_BYTES:
-            raise serializers.ValidationError(
-                f"This is over {settings.MAX_CONTENT_BYTES} bytes.", code=TOO_LARGE
-            )
+        at_most = getattr(settings, self.cap)
+        if len(content.encode()) > at_most:
+            raise serializers.ValidationError(f"This is over {at_most} bytes.", code=TOO_LARGE)
         return content
 
 
@@ -156,7 +160,7 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
     """A time to store: ISO 8601 with an offset, or whole milliseconds since 1970."""
 
     needs_offset = True
-    ahead_at_most, end = timedelta(hours=24), "24 hours"
+    ahead_at_most, end = DAY, "24 hours"
     wanted = "an ISO 8601 time with an offset, or milliseconds since 1970"
 
     def to_internal_value(self, value: Any) -> datetime:
@@ -182,11 +186,17 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
         return say_moment(value)
 
 
+class ToldMomentField(MomentField):
+    """When something was said, in histories that are told as they are: it may be ahead."""
+
+    ahead_at_most, end = CENTURY, "100 years"
+
+
 class AskedMomentField(MomentField):
     """A time to ask by: the same, in UTC where no offset is said."""
 
     needs_offset = False
-    ahead_at_most, end = timedelta(days=36_500), "100 years"
+    ahead_at_most, end = CENTURY, "100 years"
     wanted = "an ISO 8601 time, or milliseconds since 1970"
 
 

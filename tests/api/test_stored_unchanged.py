@@ -23,7 +23,7 @@ TEXTS = [
     "\\u0000 \\ud800 written out", "%s %(x)s {} {{}} $1 :name ? '; DROP TABLE x; --",
     "<script>alert(1)</script> ![](http://x) [a](b) `c`", "null", "0", "[]",
     "ไทย 漢字 한국어 العربية",
-    "x" * settings.MAX_CONTENT_BYTES, "é" * (settings.MAX_CONTENT_BYTES // 2),
+    "x" * settings.MAX_MESSAGE_BYTES, "é" * (settings.MAX_MESSAGE_BYTES // 2),
 ]  # fmt: skip
 
 METADATA: list[dict[str, Any]] = [

@@ -26,6 +26,7 @@ class AddMessageOutput(TypedDict):
     seq: int
     conversation_id: str
     pending: int
+    ahead: NotRequired[list[int]]
 
 
 BecauseEnum: TypeAlias = Literal["superseded", "wrong"]
@@ -631,6 +632,9 @@ SourceTypeEnum: TypeAlias = Literal[
 ]
 
 
+SpeakerEnum: TypeAlias = Literal["user", "assistant", "system", "tool", "developer"]
+
+
 class SpanOutput(TypedDict):
     span_id: str
     start_byte: int
@@ -766,6 +770,7 @@ class AddMessagesOutput(TypedDict):
     conversation_id: str
     messages: list[StoredMessage]
     pending: int
+    ahead: NotRequired[list[int]]
 
 
 class AddedOutput(TypedDict):

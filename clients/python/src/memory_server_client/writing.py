@@ -16,20 +16,25 @@ POLL_FIRST_S, POLL_AT_MOST_S = 0.1, 2.0
 
 
 class _Said(TypedDict):
-    role: types.RoleEnum
-    content: str
+    role: types.SpeakerEnum
+    content: str | Sequence[Mapping[str, Any]]
 
 
 class NewMessage(_Said, total=False):
     """A message as it is posted: role and content; name, timestamp and metadata if there are.
 
-    `user_id`: whose it is, where that is another user than the conversation's.
+    `user_id`: whose it is, where that is another user than the conversation's. The content may
+    be OpenAI's parts, and its `tool_calls` and `tool_call_id` are taken, too. `external_id` is
+    your own id of it, by which `list_messages` finds it.
     """
 
     name: str | None
     user_id: str | None
     timestamp: Moment | None
     metadata: Mapping[str, Any] | None
+    external_id: str | None
+    tool_calls: Sequence[Mapping[str, Any]] | None
+    tool_call_id: str | None
 
 
 class NewNote(TypedDict, total=False):
@@ -198,9 +203,17 @@ class Writing(Calls):
 
     @listing(types.MessageOutput)
     def list_messages(
-        self, conversation_id: Id, *, name: str | None = None, page_size: int | None = None
+        self,
+        conversation_id: Id,
+        *,
+        name: str | None = None,
+        external_id: str | None = None,
+        page_size: int | None = None,
     ) -> Call:
-        """Iterate over the messages of a conversation, or of its speaker `name`, oldest first."""
+        """Iterate over the messages of a conversation, oldest first.
+
+        `name`: of one speaker; `external_id`: those that you call so.
+        """
         return self._list("messages", named(locals()))
 
     @operation
