@@ -121,7 +121,7 @@ def is_closed(model: Name) -> bool:
 def find_closing(model: Name) -> datetime | None:
     """Return when the model's last outage ended; None: it has had none, as far as is known."""
     row = _try(lambda: _find(model))
-    return row and row.closed_at
+    return row.closed_at if row else None
 
 
 def find_provider() -> str:
