@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db import IntegrityError
@@ -27,8 +28,9 @@ from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope, find_scope
 from retrieval.search import in_conversation, in_scope
-from retrieval.search.in_conversation import Meaning, Question
+from retrieval.search.in_conversation import Meaning, Question, to_question
 from retrieval.search.scores import DEFAULTS, SETTING, estimate_relevance, likeness_of
+from retrieval.search.several import join_found
 from retrieval.selection import Chosen
 from semantic import beliefs
 
@@ -147,19 +149,27 @@ def _draft(
 ) -> Draft:
     fusion = DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
     started = time.perf_counter()
-    meaning, degraded = Meaning(), ""
+    meanings, degraded = [Meaning()], ""
     if scope:
-        meaning = in_conversation.embed(request.query, embedder)
-        degraded = meaning.degraded or find_gap(tenant)
+        meanings = [in_conversation.embed(query, embedder) for query in request.questions]
+        degraded = next(filter(None, (one.degraded for one in meanings)), "") or find_gap(tenant)
     embedded = time.perf_counter()
     known = find_known(scope, request)
-    question = in_conversation.to_question(request, fusion, meaning, now, known)
-    hits = find(scope, question) if scope else []
+    found = [
+        find(scope, to_question(replace(request, query=query), fusion, meaning, now, known))
+        for query, meaning in zip(request.questions, meanings, strict=True)
+        if scope
+    ]
+    hits = join_found(found) if len(found) > 1 else [*chain(*found)]
     searched = time.perf_counter()
-    fence = markdown.make_fence(wanted=request.fence)
+    fence, asked = markdown.make_fence(wanted=request.fence), request.joined
     parameters = {**request.to_json(), "fusion": fusion.as_parameters()}
     if request.max_tokens is not None:  # a token at least is left
-        request = replace(request, max_tokens=max(1, request.max_tokens - fence.tokens))
+        request = replace(
+            request,
+            query=request.joined,
+            max_tokens=max(1, request.max_tokens - fence.tokens),
+        )
     relevance = _estimate_relevance(hits, embedder, degraded)
     is_left_out = relevance is not None and relevance < request.min_relevance
     chosen = Chosen([], [])
@@ -173,9 +183,9 @@ def _draft(
         tenant=tenant,
         conversation=conversation,
         kind=request.kind,
-        query=request.query,
+        query=asked,
         parameters=parameters,
-        embedding_model=meaning.model,
+        embedding_model=meanings[0].model,
         degraded=degraded,
         tokens=count_tokens(text),
         relevance=relevance,

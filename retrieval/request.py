@@ -34,6 +34,8 @@ class RecallRequest:
     conversation_id: uuid.UUID | None
     """None: it is asked in no conversation; the scope is a user's or the tenant."""
     kind: Retrieval.Kind
+    queries: tuple[str, ...] = ()
+    """Further questions, whose answers share the budget."""
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
@@ -66,6 +68,16 @@ class RecallRequest:
     """Whether very long messages are shown whole, where no budget cuts them."""
     min_relevance: float = 0.0
     """An answer that is less relevant is empty."""
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Return everything that is asked, the query first."""
+        return (self.query, *self.queries)
+
+    @property
+    def joined(self) -> str:
+        """Return everything that is asked as one text, a line each."""
+        return "\n".join(self.questions)
 
     @property
     def is_plain(self) -> bool:
@@ -105,9 +117,14 @@ class RecallRequest:
         return {"category": self.searched_category, "as_of": self.as_of, "explain": self.explain}
 
     def to_json(self) -> dict[str, Any]:
-        """Return every option as it is applied, for a receipt, which has the query by itself."""
+        """Return every option as it is applied, for a receipt, which has the questions by itself.
+
+        `queries` is left as the lengths of the further ones in `joined`.
+        """
         values = asdict(self)
-        del values["query"], values["kind"]
+        del values["query"], values["kind"], values["queries"]
+        if self.queries:
+            values["queries"] = [len(query) for query in self.queries]
         return {
             name: value.isoformat() if isinstance(value, datetime) else value
             for name, value in values.items()
@@ -129,8 +146,12 @@ def read_request(retrieval: Retrieval) -> RecallRequest:
             types = get_args(option.type) or (option.type,)
             is_moment = datetime in types
             params[option.name] = datetime.fromisoformat(value) if is_moment else value
+    query, further = retrieval.query, []
+    for length in reversed(params.pop("queries", [])):
+        further.insert(0, query[-length:])
+        query = query[: -length - 1]
     asked_in = params.get("conversation_id")
     params["conversation_id"] = asked_in and uuid.UUID(asked_in)
     is_raw = retrieval.kind == Retrieval.Kind.RETRIEVE_RAW
     kind = Retrieval.Kind.RETRIEVE if is_raw else Retrieval.Kind(retrieval.kind)
-    return RecallRequest(query=retrieval.query, kind=kind, **params)
+    return RecallRequest(query=query, queries=tuple(further), kind=kind, **params)

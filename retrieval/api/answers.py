@@ -20,6 +20,7 @@ MARKDOWN = {(200, "text/markdown"): OpenApiTypes.STR}
 
 
 QUERY = "What to look for, in words."
+QUERIES_AT_MOST = 5
 
 
 class BudgetField(fields.WholeNumberField):

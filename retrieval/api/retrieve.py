@@ -19,7 +19,15 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from retrieval import recall
-from retrieval.api.answers import MARKDOWN, QUERY, BudgetField, FenceField, KnownAtField, LinksField
+from retrieval.api.answers import (
+    MARKDOWN,
+    QUERIES_AT_MOST,
+    QUERY,
+    BudgetField,
+    FenceField,
+    KnownAtField,
+    LinksField,
+)
 from retrieval.api.scoped import ScopedInput, default_scope
 from retrieval.hits import EpisodeHit, FactHit, Hit, MessageRow
 from retrieval.markdown import SHOWN_AT_MOST, Fence
@@ -51,6 +59,13 @@ class ContextInput(ScopedInput):
     ignored = frozenset({"episodic_limit", "detail"})
 
     query = fields.ContentField(help_text=QUERY)
+    queries = serializers.ListField(
+        child=fields.ContentField(),
+        required=False,
+        max_length=QUERIES_AT_MOST,
+        help_text="Further questions, whose answers share the budget: one for each step of a "
+        "question of several steps finds more than all in one. Only with `max_tokens`.",
+    )
     semantic_limit = fields.WholeNumberField(
         default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
     )
@@ -97,6 +112,8 @@ class ContextInput(ScopedInput):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["whole"] and "max_tokens" in attrs:
             raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
+        if attrs.get("queries") and "max_tokens" not in attrs:
+            raise serializers.ValidationError({"queries": ["This needs max_tokens."]})
         if attrs.get("preferences_only") and "category" in attrs:
             raise serializers.ValidationError({"category": ["Not with preferences_only."]})
         return super().validate(attrs)

@@ -87,6 +87,14 @@ class Tools:
         query: Annotated[str, Field(description="What to recall, in words.")],
         conversation: Conversation | None = None,
         max_tokens: Budget = 1000,
+        queries: Annotated[
+            list[str] | None,
+            Field(
+                max_length=5,
+                description="Further questions that share the budget: one for each step of a "
+                "question of several steps, such as who it was and where that person lives.",
+            ),
+        ] = None,
     ) -> str:
         """Recall what is known, as text. Ask before you answer about the past or the user.
 
@@ -95,11 +103,13 @@ class Tools:
         memory = self._connect()
         if conversation is None:
             user_id = await self._find_user(memory)
-            text = await memory.recall(query, user_id=user_id, max_tokens=max_tokens)
+            text = await memory.recall(
+                query, queries=queries, user_id=user_id, max_tokens=max_tokens
+            )
         else:
             talk = find_conversation(conversation)
             text = await memory.retrieve_memory(
-                talk, query, max_tokens=max_tokens, fence=True, fresh=True
+                talk, query, queries=queries, max_tokens=max_tokens, fence=True, fresh=True
             )
         return f"{text}(receipt {text.receipt})" if text else NOTHING
 

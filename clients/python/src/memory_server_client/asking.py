@@ -40,6 +40,7 @@ class Asking(Calls):
         conversation_id: Id | None,
         query: str,
         *,
+        queries: Sequence[str] | None = None,
         max_tokens: int | None = None,
         semantic_limit: int | None = None,
         episodic_limit: int | None = None,
@@ -66,6 +67,8 @@ class Asking(Calls):
             conversation_id: where to look; with the scopes `user` and `tenant` where it is asked,
                 or None.
             query: what to look for, in words.
+            queries: up to five further questions, whose answers share `max_tokens`: one for each
+                step of a question of several steps finds more than all in one.
             max_tokens: pack the answer into this budget; give it wherever a prompt follows.
             semantic_limit: facts at most; default 20.
             episodic_limit: episodes at most; default 5, or what the budget holds.
@@ -93,6 +96,7 @@ class Asking(Calls):
         conversation_id: Id | None,
         query: str,
         *,
+        queries: Sequence[str] | None = None,
         max_tokens: int | None = None,
         semantic_limit: int | None = None,
         episodic_limit: int | None = None,
@@ -122,6 +126,7 @@ class Asking(Calls):
         conversation_id: Id | None,
         query: str,
         *,
+        queries: Sequence[str] | None = None,
         max_tokens: int | None = None,
         semantic_limit: int | None = None,
         category: types.CategoryEnum | None = None,
@@ -152,6 +157,7 @@ class Asking(Calls):
         self,
         query: str,
         *,
+        queries: Sequence[str] | None = None,
         user_id: str | None = None,
         conversation_id: Id | None = None,
         max_tokens: int = 1000,
@@ -163,6 +169,8 @@ class Asking(Calls):
 
         Args:
             query: what to look for, in words.
+            queries: up to five further questions, whose answers share the room, as with
+                `retrieve_memory`.
             user_id: whose memory; default: all that the key may see.
             conversation_id: the one at hand, which is left out: it is in the prompt already.
             max_tokens: that the whole answer may have.
@@ -203,6 +211,7 @@ class Asking(Calls):
             {
                 "conversation_id": conversation_id,
                 "query": query,
+                "queries": queries,
                 "scope": "user" if user_id else "tenant",
                 "user_id": user_id,
                 "exclude_current": True if conversation_id else None,
