@@ -109,7 +109,9 @@ def _weigh_pieces(
     shares: dict[int, float] = {}
     common: set[int] = set()
     for language, size in sorted(sizes.items()):
-        own = _count(text for spoken, text in zip(languages, texts, strict=True) if spoken == language)
+        own = _count(
+            text for spoken, text in zip(languages, texts, strict=True) if spoken == language
+        )
         for piece, count in own.items():
             share = (count + usual * everywhere[piece] / len(texts)) / (size + usual)
             shares[piece] = max(shares.get(piece, 0.0), share)
@@ -177,13 +179,16 @@ def _write(fitted: Constants) -> None:
 def _render_card(figures: str) -> str:
     return f"""# What is kept of token states
 
-The constants in `e5_states.npz`, by which `token_states.py` keeps the states of a message's tokens and compares them
-with a question's. Written by `OMP_NUM_THREADS=1 python -m bench.quality states --write`, from the invented chats in
-fourteen languages of `bench/labels`, each message with its speaker in front; the file is the same to the byte each time.
+The constants in `e5_states.npz`, by which `token_states.py` keeps the states of a message's tokens
+and compares them with a question's. Written by `OMP_NUM_THREADS=1 python -m bench.quality states
+--write`, from the invented chats in fourteen languages of `bench/labels`, each message with its
+speaker in front; the file is the same to the byte each time.
 
-- **mean, axes**: of the states of all tokens that count, and the {AXES} directions along which they differ most from it.
-- **rarities**: minus the logarithm of the share of messages that hold a piece, in the language where it is commonest.
-  The {COMMONEST} commonest pieces of each language have 0: they say nothing, and are not kept.
+- **mean, axes**: of the states of all tokens that count, and the {AXES} directions along which
+  these differ most from it.
+- **rarities**: minus the logarithm of the share of messages that hold a piece, in the language
+  where it is commonest. The {COMMONEST} commonest pieces of each language have 0: they say nothing,
+  and are not kept.
 
 {figures}
 """

@@ -178,9 +178,7 @@ def has_states(model: str) -> bool:
     return model == LocalEmbedder.name
 
 
-def _embed(
-    texts: Sequence[str], embedder: Embedder, timeout_s: float | None
-) -> list[Embedded]:
+def _embed(texts: Sequence[str], embedder: Embedder, timeout_s: float | None) -> list[Embedded]:
     with _lock:
         known = {text: _passages[embedder, text] for text in texts if (embedder, text) in _passages}
     missing = list(dict.fromkeys(text for text in texts if text not in known))
@@ -218,20 +216,18 @@ def embed_query(text: str, embedder: Embedder | None = None) -> Vectors:
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    return _embed_query(embedder or get_embedder(), text)[0]
+    return read_query(text, embedder or get_embedder())[0]
 
 
-def ask_states(text: str, embedder: Embedder) -> Asked | None:
-    """Return what each token of a search query asks for; None by an embedder without states.
+@lru_cache(CACHE_SIZE)
+def read_query(text: str, embedder: Embedder) -> tuple[Vectors, Asked | None]:
+    """Return the unit vector of a search query, and what its tokens ask for.
+
+    None by an embedder that makes no states of tokens.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    return _embed_query(embedder, text)[1]
-
-
-@lru_cache(CACHE_SIZE)
-def _embed_query(embedder: Embedder, text: str) -> tuple[Vectors, Asked | None]:
     if not isinstance(embedder, LocalEmbedder):
         return embedder.embed_query(text), None
     reading = embedder.read(QUERY, text)
