@@ -27,9 +27,6 @@ TOKENS_AT_MOST = 96
 """Kept of one text, the rarest: 6 kB."""
 LARGEST, ZERO = 7, 8
 """The largest number in 4 bits, and the nibble that stands for 0."""
-NIBBLES = np.arange(256, dtype=np.uint8)
-PAIRS = np.stack([NIBBLES >> 4, NIBBLES & 15], axis=1).astype(np.float32) - ZERO
-"""By byte the two numbers in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +95,23 @@ def load_constants() -> Constants:
 
 
 def pack(states: Vectors) -> bytes:
-    """Return the directions of states (n, AXES) in 4 bits a number, BYTES_A_TOKEN bytes each."""
+    """Return the directions of states (n, AXES) in 4 bits a number, BYTES_A_TOKEN bytes each.
+
+    A byte holds a number of the first half of the axes and, below, one of the second.
+    """
     if not len(states):
         return b""
     scale = LARGEST / np.maximum(np.abs(states).max(axis=1, keepdims=True), 1e-9)
     numbers = (np.rint(states * scale) + ZERO).astype(np.uint8)
-    packed: npt.NDArray[np.uint8] = numbers[:, ::2] << 4 | numbers[:, 1::2]
+    packed: npt.NDArray[np.uint8] = numbers[:, :BYTES_A_TOKEN] << 4 | numbers[:, BYTES_A_TOKEN:]
     return packed.tobytes()
 
 
 def unpack(packed: bytes) -> Vectors:
     """Return the directions that `pack` was given, of any length: shape (n, AXES)."""
-    numbers = np.frombuffer(packed, dtype=np.uint8)
-    pairs: Vectors = PAIRS.take(numbers, axis=0)
-    return pairs.reshape(-1, AXES)
+    pairs = np.frombuffer(packed, dtype=np.uint8).reshape(-1, BYTES_A_TOKEN)
+    states = np.empty((len(pairs), AXES), dtype=np.float32)
+    states[:, :BYTES_A_TOKEN] = pairs >> 4
+    states[:, BYTES_A_TOKEN:] = pairs & 15
+    states -= ZERO
+    return states

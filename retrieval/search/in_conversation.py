@@ -4,8 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from io import BytesIO
-from itertools import chain, count
+from itertools import count
 from typing import Any, cast
 
 from django.core.cache import cache
@@ -24,7 +23,7 @@ from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
-from retrieval.search.late import Line, judge
+from retrieval.search.late import judge, read_lines
 from retrieval.search.scores import DEFAULTS, Fusion
 from retrieval.statements import read_hybrid, run
 
@@ -32,7 +31,8 @@ EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
 LEAST_LINES = 200
-"""Messages that are judged by their tokens: of fewer too many of those wanted are missing."""
+JUDGED_LINES = 500
+"""Messages that are judged by their tokens, before the best of them are handed out."""
 MOST_LINES = 5000
 TOKENS_A_LINE = 10
 """Shorter messages exist; that many of them in one answer do not."""
@@ -146,28 +146,11 @@ def search_unordered(scope: Scope, question: Question) -> list[Hit]:
     """Return what `search` does by rank alone, before newer facts are put first."""
     statement, params = state(scope, question)
     rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
-    return _judge_lines([_to_hit(row) for row in rows], rows, question.meaning.asked)
-
-
-def _judge_lines(
-    hits: Sequence[Hit], rows: Sequence[Sequence[Any]], asked: Asked | None
-) -> list[Hit]:
-    """Return the hits with their lines' scores by the second stage, all lines judged together."""
-    lines = [_to_lines(row[LINES], row[STATES]) for row in rows]
-    scores = iter(judge([*chain(*lines)], asked, meaning_weight=MEANING_WEIGHT))
-    return [
-        replace(hit, lines=tuple((line.seq, next(scores)) for line in own)) if own else hit
-        for hit, own in zip(hits, lines, strict=True)
-    ]
-
-
-def _to_lines(lines: Sequence[Sequence[Any]] | None, states: bytes | None) -> list[Line]:
-    """Return the lines of a row, each with its own part of the states."""
-    file = BytesIO(states or b"")
-    return [
-        Line(seq, score, meaning, None if size is None else file.read(size))
-        for seq, score, meaning, size in lines or ()
-    ]
+    lines = [read_lines(row[LINES], row[STATES]) for row in rows]
+    judged = judge(
+        lines, question.meaning.asked, meaning_weight=MEANING_WEIGHT, at_most=question.line_limit
+    )
+    return [_to_hit(row, own) for row, own in zip(rows, judged, strict=True)]
 
 
 def _is_usual(scope: Scope, question: Question) -> bool:
@@ -215,6 +198,7 @@ def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
 
 def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
     """Return the statement that answers a question, and its parameters."""
+    with_states = question.line_limit > 0 and question.meaning.asked is not None
     return read_hybrid(), {
         **_narrow(scope),
         **_read_words(scope, question.request.query),
@@ -223,7 +207,9 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "now": question.now,
         "fact_limit": question.fact_limit,
         "episode_limit": question.episode_limit,
-        "line_limit": question.line_limit,
+        "line_limit": max(question.line_limit, JUDGED_LINES)
+        if with_states
+        else question.line_limit,
         "shown": question.shown,
         **question.meaning.to_parameters(),
         **question.fusion.as_parameters(),
@@ -234,7 +220,7 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "believed": question.known is not None,
         "known": list(question.known or ()),
         "with_lines": question.line_limit > 0,
-        "with_states": question.line_limit > 0 and question.meaning.asked is not None,
+        "with_states": with_states,
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
     }
@@ -268,9 +254,9 @@ def _read_words(scope: Scope, query: str) -> dict[str, Any]:
     return {"words": words, "languages": languages, "language": language}
 
 
-def _to_hit(row: Sequence[Any]) -> Hit:
+def _to_hit(row: Sequence[Any], lines: Sequence[tuple[int, float]]) -> Hit:
     """Return a row of the statement, whose columns are in the order of a hit's values."""
     memory_id, shelf, *numbers, _, terms, shown, lexical_score, cosine, newer, _ = row
-    values = [*numbers, (), tuple(terms or ()), tuple(shown or ())]
+    values = [*numbers, tuple(lines), tuple(terms or ()), tuple(shown or ())]
     values += [lexical_score, cosine, tuple(newer)]
     return Hit(memory_id, SHELVES[shelf], *values)

@@ -8,11 +8,14 @@ Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, for the sum of the best like
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from io import BytesIO
+from itertools import chain
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from memoryproject.ai.embeddings import Vectors
+from memoryproject.ai.e5 import Vectors
 from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, unpack
 
 LATE_WEIGHT = 2.0
@@ -34,11 +37,34 @@ class Line(NamedTuple):
     states: bytes | None
 
 
-def judge(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float) -> list[float]:
-    """Return the score of each line with what its tokens say; the same where there are none.
+def read_lines(lines: Sequence[Sequence[Any]] | None, states: bytes | None) -> list[Line]:
+    """Return the lines of a memory, each with its own part of the states; see `hybrid.sql`."""
+    file = BytesIO(states or b"")
+    return [
+        Line(seq, score, meaning, None if size is None else file.read(size))
+        for seq, score, meaning, size in lines or ()
+    ]
 
-    `meaning_weight`: with which a line's likeness stands in its score.
+
+def judge(
+    lines: Sequence[Sequence[Line]], asked: Asked | None, *, meaning_weight: float, at_most: int
+) -> list[list[tuple[int, float]]]:
+    """Return seq and new score of each memory's lines, best first: of all the best `at_most`.
+
+    All are compared with each other. `meaning_weight`: of a line's likeness in its score.
     """
+    scores = rescore([*chain(*lines)], asked, meaning_weight=meaning_weight)
+    least = sorted(scores)[-at_most] if 0 < at_most < len(scores) else -inf
+    score_of = iter(scores)
+    scored = [[(next(score_of), line.seq) for line in own] for own in lines]
+    return [
+        [(seq, score) for score, seq in sorted(own, reverse=True) if score >= least]
+        for own in scored
+    ]
+
+
+def rescore(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float) -> list[float]:
+    """Return the score of each line with what its tokens say; the same where there are none."""
     scores = [line.score for line in lines]
     judged = [
         place
