@@ -36,6 +36,8 @@ class PlannedEpisode:
     vectors: Sequence[Vectors | None] = ()
     model: str = ""
     """That made the vectors; empty: this process's own."""
+    states: Sequence[bytes | None] = ()
+    """Of the tokens of each message, as far as the model makes any; empty: of none."""
 
 
 def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:
@@ -65,6 +67,7 @@ def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
         last_seq=episode.last_seq,
     )
     users = [message.user_id for message in plan.messages]
+    states = plan.states or [None] * len(lines)
     for place, (line, vector) in enumerate(zip(lines, vectors, strict=True)):
         yield Entry(
             memory=memory,
@@ -77,6 +80,7 @@ def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
             last_seq=line.seq,
             neighbours=_texts_around(lines, users, place),
             user_id=users[place] or None,
+            states=states[place],
         )
 
 

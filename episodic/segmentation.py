@@ -20,6 +20,7 @@ from indexing.detection import detect_language
 from indexing.model_change import choose_embedder
 from indexing.models import Memory, MemoryKind
 from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
+from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
 
@@ -137,7 +138,9 @@ def plan_episodes(
     if not messages:
         return []
     lines = queries.to_lines(messages)
-    vectors, is_storable = embed_lines([line.text for line in lines], embedder, waited=waited)
+    texts = [line.text for line in lines]
+    vectors, is_storable = embed_lines(texts, embedder, waited=waited)
+    states = embeddings.keep_states(texts, embedder=embedder)
     pass_point(Point.WINDOW_EMBEDDED)
     segmentation = segmenter.segment(
         lines=lines, vectors=vectors, previous_summary=conversation.previous_summary
@@ -152,7 +155,8 @@ def plan_episodes(
         run = slice(segment.first, segment.last + 1)
         episode = _draft(segment, messages[run], segmentation)
         stored = [vector, *vectors[run]] if is_storable and as_well else ()
-        planned.append(PlannedEpisode(episode, messages[run], stored, embedder.name))
+        plan = PlannedEpisode(episode, messages[run], stored, embedder.name, states[run])
+        planned.append(plan)
     return planned
 
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 
 from indexing import approximate
-from indexing.models import SearchVector, VectorIndex
+from indexing.models import SearchVector, UnitKind, VectorIndex
 from indexing.owners import within
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, State
@@ -26,6 +26,8 @@ EVERYTHING = "everything"
 """In the input of a job that makes vectors: all that the tenant lacks, in every conversation."""
 COMPLETE = "vectors_by"
 """In a tenant's settings: the model that has a vector of all that the tenant has."""
+STATES = "states_by"
+"""In a tenant's settings: the model whose states of tokens stand beside each message's vector."""
 PAUSED = "vectors_paused"
 """In a tenant's settings: somebody has paused the making of its vectors."""
 LOOK_EVERY_S = 10.0
@@ -80,7 +82,7 @@ def find_gap(tenant: Tenant) -> str:
 
 
 def notice_changes(*, at_most: int) -> None:
-    """Note which tenants have all vectors of the model, and start to make what others lack.
+    """Note which tenants have all that the model makes, and start to make what others lack.
 
     Only a model of one's own is set to work unasked: a provider's costs money.
     """
@@ -100,6 +102,21 @@ def notice_changes(*, at_most: int) -> None:
         is_paused = tenant.settings.get(PAUSED, False)
         if is_own_model() and not is_paused and not find_move(tenant).exists():
             start_move(tenant)
+    if embeddings.has_states(new.name):
+        _notice_states(new.name, at_most=at_most)
+
+
+def _notice_states(model: str, *, at_most: int) -> None:
+    """Do the same for the states of tokens, which vectors of before 27 November 2026 lack."""
+    whole = Tenant.objects.filter(settings__contains={COMPLETE: model})
+    for tenant in whole.exclude(settings__contains={STATES: model}).order_by("id")[:at_most]:
+        if tenant.settings.get(PAUSED, False) or find_move(tenant).exists():
+            continue
+        rows = SearchVector.objects.of(tenant).filter(model=model, kind=UnitKind.MESSAGE)
+        if rows.filter(states=None).exists():
+            start_move(tenant)
+        else:
+            tenant.change_setting(STATES, model)
 
 
 def is_own_model() -> bool:

@@ -170,6 +170,11 @@ class SearchVector(Searchable):
     model = models.CharField(max_length=200)
     dim = models.PositiveSmallIntegerField()
     embedding = HalfVectorField(help_text="A unit vector: order by <#> is order by cosine.")
+    states = models.BinaryField(
+        null=True,
+        help_text="Of a message the states of its tokens, by memoryproject.ai.token_states;"
+        " NULL: the model has none, or they are still to be made.",
+    )
 
     class Meta(Searchable.Meta):
         constraints = [

@@ -12,7 +12,7 @@ from pgvector.django import MaxInnerProduct
 
 from indexing.models import MemoryKind, SearchUnit, SearchVector, ShelfSize, UnitKind
 from indexing.owners import owners_of_several, within
-from memoryproject.ai.embeddings import Embedder, Vectors
+from memoryproject.ai.embeddings import Embedder, Vectors, has_states
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import first_id_at
 from memoryproject.database.vectors import HalfVector
@@ -143,7 +143,7 @@ def units_without_vector(
     at_most: int,
     since: datetime | None = None,
 ) -> list[SearchUnit]:
-    """Return units of a conversation that a model has made no vector for, latest first.
+    """Return units of a conversation that a model has yet to make something for, latest first.
 
     Without a conversation those that belong to none; with `since` those made from then on. Of a
     text that is spread over several units the first one stands for all.
@@ -169,6 +169,8 @@ def lock_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
 
 def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
     own_vectors = SearchVector.objects.of(tenant).filter(unit=OuterRef("id"), model=model)
+    if has_states(model):
+        own_vectors = own_vectors.exclude(kind=UnitKind.MESSAGE, states=None)
     earlier = SearchUnit.objects.of(tenant).filter(
         Q(first_seq=OuterRef("first_seq")) | Q(first_seq=None),
         Q(conversation=OuterRef("conversation")) | Q(conversation=None),

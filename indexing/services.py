@@ -56,6 +56,8 @@ class Entry:
     valid_until: datetime | None = None
     user_id: str | None = None
     """Whose it is; None: whose all of them are that are added with it."""
+    states: bytes | None = None
+    """Of the tokens of what its vector stands for; see `SearchVector`."""
 
 
 def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vectors | None]:
@@ -107,9 +109,8 @@ def add_entries(
         ]
         units += parts
         if entry.vector is not None:
-            vectors.append(
-                _make_vector(parts[0], entry.vector, model=model or embeddings.get_embedder().name)
-            )
+            made_by = model or embeddings.get_embedder().name
+            vectors.append(_make_vector(parts[0], entry.vector, entry.states, model=made_by))
     SearchUnit.objects.bulk_create(units)
     SearchVector.objects.bulk_create(vectors)
     if any(entry.vector is None for entry in entries) or len(embeddings.get_embedders()) > 1:
@@ -119,20 +120,30 @@ def add_entries(
 
 
 def add_vectors(
-    *, tenant: Tenant, units: Sequence[SearchUnit], vectors: Vectors, model: str
+    *,
+    tenant: Tenant,
+    units: Sequence[SearchUnit],
+    vectors: Vectors,
+    states: Sequence[bytes | None],
+    model: str,
 ) -> None:
-    """Insert the vectors of units that had none of this model, a row each.
+    """Insert the vectors of units that had none of this model, or no states, a row each.
 
-    One that another run has made meanwhile stays; a unit that is gone by now gets none.
+    A vector that is there by now stays, with these states; a unit that is gone gets none.
     """
     stored = SearchUnit.objects.of(tenant).filter(id__in=[unit.id for unit in units])
     there = set(stored.select_for_update(no_key=True).values_list("id", flat=True))
     rows = [
-        _make_vector(unit, vector, model=model)
-        for unit, vector in zip(units, vectors, strict=True)
+        _make_vector(unit, vector, packed, model=model)
+        for unit, vector, packed in zip(units, vectors, states, strict=True)
         if unit.id in there
     ]
-    SearchVector.objects.bulk_create(rows, ignore_conflicts=True)
+    SearchVector.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["tenant", "unit", "model"],
+        update_fields=["states"],
+    )
 
 
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
@@ -141,11 +152,13 @@ def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
     erase_entries(tenant=tenant, memory_ids=[memory_id])
 
 
-def _make_vector(unit: SearchUnit, vector: Vectors, *, model: str) -> SearchVector:
+def _make_vector(
+    unit: SearchUnit, vector: Vectors, states: bytes | None, *, model: str
+) -> SearchVector:
     """Return the row, with the columns by which a search is narrowed as the unit has them."""
     same = {name: getattr(unit, name) for name in NARROWING}
-    dim, embedding = len(vector), HalfVector(vector)
-    return SearchVector(unit=unit, model=model, dim=dim, embedding=embedding, **same)
+    made = {"model": model, "dim": len(vector), "embedding": HalfVector(vector), "states": states}
+    return SearchVector(unit=unit, **made, **same)
 
 
 Mark = tuple[uuid.UUID, datetime | None, datetime | None]

@@ -400,7 +400,9 @@ def rank_messages(
         )
         for place, message in messages.items()
     }
-    ordered = sorted(weights, key=lambda place: (-weights[place], place[1], place[0] or ""))
+    ordered = sorted(
+        weights, key=lambda at: (weights[at], messages[at].occurred_at, at[1]), reverse=True
+    )
     return [messages[place] for place in ordered]
 
 

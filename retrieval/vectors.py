@@ -93,10 +93,18 @@ def _make_batch(claim: Claim, scope: uuid.UUID | None, *, since: datetime | None
     if missing is None:
         return False
     embedder, units = missing
-    vectors = embeddings.embed_passages(_texts_of(units, claim.tenant, scope), embedder=embedder)
+    texts = _texts_of(units, claim.tenant, scope)
+    vectors = embeddings.embed_passages(texts, embedder=embedder)
+    kept = embeddings.keep_states(texts, embedder=embedder)
+    states = [
+        packed if unit.kind == UnitKind.MESSAGE else None
+        for unit, packed in zip(units, kept, strict=True)
+    ]
     pass_point(Point.VECTORS_MADE)
     with commit(claim, finish=False):
-        index.add_vectors(tenant=claim.tenant, units=units, vectors=vectors, model=embedder.name)
+        index.add_vectors(
+            tenant=claim.tenant, units=units, vectors=vectors, states=states, model=embedder.name
+        )
         pass_point(Point.VECTORS_WRITTEN)
     return True
 

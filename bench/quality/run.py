@@ -22,6 +22,7 @@ from bench.quality import (
     relevance,
     reviews,
     segmentation,
+    states,
     weights,
 )
 from bench.quality.memory import UnfinishedJobs
@@ -39,6 +40,7 @@ WITHOUT_DATABASE = (
     contradictions,
     merges,
     heads,
+    states,
 )
 WITH_DATABASE = (locomo, relevance, longmemeval, memorybank)
 

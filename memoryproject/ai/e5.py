@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,17 @@ SPACE = "▁"
 UNKNOWN_COSTS = 10.0
 """How much less likely than the rarest piece a character is that no piece has."""
 REMEMBERED_WORDS = 20_000
+
+
+class Reading(NamedTuple):
+    """What the model makes of a text of n tokens, its prefix included."""
+
+    vector: Vectors
+    """Of length one: shape (width,)."""
+    tokens: list[int]
+    """The numbers of its pieces."""
+    states: Vectors
+    """Of each piece in its place: shape (n, width). The marks at both ends are left out."""
 
 
 class E5:
@@ -55,13 +66,19 @@ class E5:
 
     def embed(self, text: str) -> Vectors:
         """Return the vector of a text with its prefix; of a long one that of all its windows."""
+        return self.read(text).vector
+
+    def read(self, text: str) -> Reading:
+        """Return the vector of a text with its prefix, and what its mean is made of."""
         tokens = self.tokenize(text)
         total = np.zeros(self._width, dtype=np.float32)
+        states = []
         for start in range(0, len(tokens), self._room):
             window = tokens[start : start + self._room]
-            total += len(window) * self._run(window)
-        unit: Vectors = total / np.linalg.norm(total)
-        return unit
+            hidden = self._run(window)
+            total += len(window) * hidden.mean(axis=0)
+            states.append(hidden[1:-1])
+        return Reading(total / np.linalg.norm(total), tokens, np.concatenate(states))
 
     def tokenize(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces, the likeliest that make it up."""
@@ -92,15 +109,15 @@ class E5:
         return sorted(parts)
 
     def _run(self, tokens: Sequence[int]) -> Vectors:
-        """Return the mean of the last layer over one window."""
+        """Return the last layer over one window, the marks at both ends included."""
         first, last = self._ends
         words = self._words[[first, *tokens, last]]
         rows, scales = unpack_blocks(words.reshape(len(words), -1, BLOCK_BYTES))
         x = ((rows.astype(np.float32) - 8) * scales).reshape(len(rows), -1)
         x += self._places[: len(x)]
         (hidden,) = self._session.run(None, {"x": x[np.newaxis]})
-        mean: Vectors = hidden[0].mean(axis=0)
-        return mean
+        states: Vectors = hidden[0]
+        return states
 
 
 def open_session(path: str, *, has_arena: bool = True) -> Any:

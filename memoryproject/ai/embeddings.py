@@ -7,23 +7,33 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from django.conf import settings
 
-from memoryproject.ai.e5 import load_e5
+from memoryproject.ai.e5 import Reading, load_e5
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.remote_embedder import OpenAIEmbedder
+from memoryproject.ai.token_states import Asked, load_constants
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
-"""Texts of each sort; 6 MB with the local model."""
+"""Texts of each sort; 12 MB with the local model."""
+PASSAGE, QUERY = "passage: ", "query: "
+"""What the embedded model wants before a text and before a question."""
 PREFIX_TOKENS_AT_MOST = 16
 """What the embedded model puts around a text: "passage: " and two marks."""
 DIM_BY_DEFAULT = 1536
 """Of the model that is asked where none is named."""
+
+
+class Embedded(NamedTuple):
+    """A text's unit vector and, by the embedded model, the states of its tokens, packed."""
+
+    vector: Vectors
+    states: bytes | None = None
 
 
 class Embedder(Protocol):
@@ -56,10 +66,20 @@ class LocalEmbedder:
     """
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        return np.stack([load_e5().embed("passage: " + self._cut(text)) for text in texts])
+        return np.stack([one.vector for one in self.read_passages(texts)])
 
     def embed_query(self, text: str) -> Vectors:
-        return load_e5().embed("query: " + self._cut(text))
+        return self.read(QUERY, text).vector
+
+    def read_passages(self, texts: Sequence[str]) -> list[Embedded]:
+        """Return the vector of each text with the states of its tokens."""
+        constants, prefix = load_constants(), count_prefix(PASSAGE)
+        readings = [self.read(PASSAGE, text) for text in texts]
+        return [Embedded(one.vector, constants.keep(one, prefix=prefix)) for one in readings]
+
+    def read(self, prefix: str, text: str) -> Reading:
+        """Return all that the model makes of a text behind one of its prefixes."""
+        return load_e5().read(prefix + self._cut(text))
 
     def _cut(self, text: str) -> str:
         text = text[: self.characters_at_most]
@@ -120,8 +140,8 @@ def _make(prefix: str) -> Embedder:
     return LocalEmbedder()
 
 
-_passages: OrderedDict[tuple[Embedder, str], Vectors] = OrderedDict()
-"""The last texts' vectors, the oldest first: windows overlap."""
+_passages: OrderedDict[tuple[Embedder, str], Embedded] = OrderedDict()
+"""What was made of the last texts, the oldest first: windows overlap."""
 _lock = threading.Lock()
 
 
@@ -140,18 +160,40 @@ def embed_passages(
     embedder = embedder or get_embedder()
     if not texts:
         return np.zeros((0, embedder.dim), dtype=np.float32)
+    return np.stack([one.vector for one in _embed(texts, embedder, timeout_s)])
+
+
+def keep_states(texts: Sequence[str], *, embedder: Embedder) -> list[bytes | None]:
+    """Return the states of each text's tokens, packed; None by an embedder that has none.
+
+    Texts that were embedded just before are not read once more.
+    """
+    if not has_states(embedder.name):
+        return [None] * len(texts)
+    return [one.states for one in _embed(texts, embedder, None)]
+
+
+def has_states(model: str) -> bool:
+    """Return whether a model makes states of tokens beside its vectors."""
+    return model == LocalEmbedder.name
+
+
+def _embed(texts: Sequence[str], embedder: Embedder, timeout_s: float | None) -> list[Embedded]:
     with _lock:
         known = {text: _passages[embedder, text] for text in texts if (embedder, text) in _passages}
     missing = list(dict.fromkeys(text for text in texts if text not in known))
     if missing:
-        vectors = embedder.embed_passages(missing, timeout_s=timeout_s)
-        fresh = dict(zip(missing, vectors, strict=True))
+        if isinstance(embedder, LocalEmbedder):
+            made = embedder.read_passages(missing)
+        else:
+            made = [*map(Embedded, embedder.embed_passages(missing, timeout_s=timeout_s))]
+        fresh = dict(zip(missing, made, strict=True))
         known |= fresh
         with _lock:
             _passages.update({(embedder, text): fresh[text] for text in fresh})
             while len(_passages) > CACHE_SIZE:
                 _passages.popitem(last=False)
-    return np.stack([known[text] for text in texts])
+    return [known[text] for text in texts]
 
 
 def embed_built_in(texts: Sequence[str]) -> Vectors:
@@ -174,9 +216,25 @@ def embed_query(text: str, embedder: Embedder | None = None) -> Vectors:
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
     """
-    return _embed_query(embedder or get_embedder(), text)
+    return read_query(text, embedder or get_embedder())[0]
 
 
 @lru_cache(CACHE_SIZE)
-def _embed_query(embedder: Embedder, text: str) -> Vectors:
-    return embedder.embed_query(text)
+def read_query(text: str, embedder: Embedder) -> tuple[Vectors, Asked | None]:
+    """Return the unit vector of a search query, and what its tokens ask for.
+
+    None by an embedder that makes no states of tokens.
+
+    Raises:
+        ModelUnavailable, ModelMisbehaved: as `embed_passages`.
+    """
+    if not isinstance(embedder, LocalEmbedder):
+        return embedder.embed_query(text), None
+    reading = embedder.read(QUERY, text)
+    return reading.vector, load_constants().ask(reading, prefix=count_prefix(QUERY))
+
+
+@cache
+def count_prefix(prefix: str) -> int:
+    """Return how many pieces of the embedded model a prefix is."""
+    return len(load_e5().tokenize(prefix.rstrip()))

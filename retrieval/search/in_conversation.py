@@ -16,19 +16,23 @@ from indexing.models import MemoryKind, VectorIndex
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder, Vectors
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
+from memoryproject.ai.token_states import Asked
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
+from retrieval.search.late import judge, read_lines
 from retrieval.search.scores import DEFAULTS, Fusion
 from retrieval.statements import read_hybrid, run
 
 EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
-LEAST_LINES = 100
+LEAST_LINES = 200
+JUDGED_LINES = 500
+"""Messages that are judged by their tokens, before the best of them are handed out."""
 MOST_LINES = 5000
 TOKENS_A_LINE = 10
 """Shorter messages exist; that many of them in one answer do not."""
@@ -42,10 +46,12 @@ HEADLINE_WEIGHT = 0.5
 """Of the likeness of an episode's headline in the score of its messages."""
 REMEMBERED_S = 30.0
 SHELVES = {shelf.value: shelf for shelf in MemoryKind}
+LINES, STATES = 10, -1
+"""Where a row of the statement has its lines, and what is known of their tokens."""
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("shared", "everyone", "of_agent", "uncounted"),
-    *("explain", "shown", "with_lines", "model", "dim"),
+    *("explain", "shown", "with_lines", "with_states", "model", "dim"),
 )
 """Parameters that say what is asked for: a plan is kept for each of their values."""
 
@@ -57,6 +63,8 @@ class Meaning:
     vector: Vectors | None = None
     model: str = ""
     degraded: str = ""
+    asked: Asked | None = None
+    """What its tokens ask for; None: the model tells nothing of them."""
 
     def to_parameters(self) -> dict[str, Any]:
         """Return it by the slots of a statement."""
@@ -120,7 +128,8 @@ def to_question(
 def embed(query: str, embedder: Embedder) -> Meaning:
     """Return the vector of a query, or that there is none at the moment."""
     try:
-        return Meaning(embeddings.embed_query(query, embedder), embedder.name)
+        vector, asked = embeddings.read_query(query, embedder)
+        return Meaning(vector, embedder.name, asked=asked)
     except (ModelUnavailable, ModelMisbehaved):
         return Meaning(degraded="no_vectors")
 
@@ -137,7 +146,11 @@ def search_unordered(scope: Scope, question: Question) -> list[Hit]:
     """Return what `search` does by rank alone, before newer facts are put first."""
     statement, params = state(scope, question)
     rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
-    return [_to_hit(row) for row in rows]
+    lines = [read_lines(row[LINES], row[STATES]) for row in rows]
+    judged = judge(
+        lines, question.meaning.asked, meaning_weight=MEANING_WEIGHT, at_most=question.line_limit
+    )
+    return [_to_hit(row, own) for row, own in zip(rows, judged, strict=True)]
 
 
 def _is_usual(scope: Scope, question: Question) -> bool:
@@ -185,6 +198,7 @@ def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
 
 def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
     """Return the statement that answers a question, and its parameters."""
+    with_states = question.line_limit > 0 and question.meaning.asked is not None
     return read_hybrid(), {
         **_narrow(scope),
         **_read_words(scope, question.request.query),
@@ -193,7 +207,9 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "now": question.now,
         "fact_limit": question.fact_limit,
         "episode_limit": question.episode_limit,
-        "line_limit": question.line_limit,
+        "line_limit": max(question.line_limit, JUDGED_LINES)
+        if with_states
+        else question.line_limit,
         "shown": question.shown,
         **question.meaning.to_parameters(),
         **question.fusion.as_parameters(),
@@ -204,6 +220,7 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "believed": question.known is not None,
         "known": list(question.known or ()),
         "with_lines": question.line_limit > 0,
+        "with_states": with_states,
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
     }
@@ -237,10 +254,9 @@ def _read_words(scope: Scope, query: str) -> dict[str, Any]:
     return {"words": words, "languages": languages, "language": language}
 
 
-def _to_hit(row: Sequence[Any]) -> Hit:
+def _to_hit(row: Sequence[Any], lines: Sequence[tuple[int, float]]) -> Hit:
     """Return a row of the statement, whose columns are in the order of a hit's values."""
-    memory_id, shelf, *numbers, lines, terms, shown, lexical_score, cosine, newer = row
-    matches = tuple((seq, score) for seq, score in lines or ())
-    values = [*numbers, matches, tuple(terms or ()), tuple(shown or ())]
+    memory_id, shelf, *numbers, _, terms, shown, lexical_score, cosine, newer, _ = row
+    values = [*numbers, tuple(lines), tuple(terms or ()), tuple(shown or ())]
     values += [lexical_score, cosine, tuple(newer)]
     return Hit(memory_id, SHELVES[shelf], *values)

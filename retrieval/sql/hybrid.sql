@@ -25,18 +25,22 @@
 --      true then) or NULL (what is believed now), believed
 --      bool and known uuid[] (search these alone: what was believed at a moment), explain
 --      and shown bool (whether `terms` and `shown` are wanted), line_limit int (single messages
---      at most), with_lines bool (whether any are wanted), meaning and headline float (weights
+--      at most), with_lines and with_states bool (whether any are wanted, and the states of their
+--      tokens), meaning and headline float (weights
 --      of a message's cosine and of its episode's headline in its score)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
---      lines json or NULL ([seq, score] a message that is among the best `line_limit`),
+--      lines json or NULL ([seq, score, meaning, bytes] a message that is among the best
+--      `line_limit`, best first: meaning its cosine's part of the score, without the weight;
+--      bytes how many of `states` are its own, null: none),
 --      terms text[] or NULL (lexemes of the query that the memory holds, with `explain`),
 --      shown json or NULL (with `shown`, what markdown prints: of a fact category, text,
 --      valid_at, number of episodes that support it; of an episode title, summary,
 --      surprise, end_at), lexical_score float or NULL (BM25) and cosine float or NULL, of
 --      the memory's best unit in each leg; newer uuid[] (facts that come along and seem to
---      contradict this one, by suggestions that nobody has decided on)
+--      contradict this one, by suggestions that nobody has decided on); states bytea or NULL (of
+--      the lines, one behind the other, with `with_states`)
 -- {within} narrows units and vectors to all of this, {counted} their statistics.
 -- index: indexing_word_count_one_a_word; indexing_unit_words_of_owner and
 --      indexing_vector_of_owner, index-only; for wide vectors indexing_vector_wide_of_owner; with
@@ -307,9 +311,9 @@ pooled AS MATERIALIZED (
     ) AS directed USING (unit_id)
 ),
 message AS MATERIALIZED (
-    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine
+    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine, array_agg(unit_id) AS units
     FROM (
-        SELECT memory_id, seq, coalesce(pooled.words, 0) AS words, coalesce(cosine, (
+        SELECT memory_id, seq, unit_id, coalesce(pooled.words, 0) AS words, coalesce(cosine, (
             SELECT -(embedding <#> (SELECT vector FROM aim)) FROM indexing_searchvector
             WHERE unit_id = pooled.unit_id AND model = %(model)s AND tenant_id = %(tenant)s
         )) AS cosine
@@ -324,36 +328,49 @@ message AS MATERIALIZED (
 -- How many messages there are, the planner does not foresee: a headline finds its messages by
 -- a window, where a join would compare each with each.
 titled_message AS (
-    SELECT memory_id, seq, words, cosine,
+    SELECT memory_id, seq, words, cosine, units,
         max(headline) OVER (PARTITION BY memory_id) AS headline
     FROM (
         SELECT *, NULL::float8 AS headline FROM message
         UNION ALL
-        SELECT memory_id, NULL, NULL, NULL, -(embedding <#> (SELECT vector FROM aim))
+        SELECT memory_id, NULL, NULL, NULL, NULL, -(embedding <#> (SELECT vector FROM aim))
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
             AND memory_id IN (SELECT memory_id FROM message)
     ) AS beside
 ),
-standing_out AS (
-    SELECT memory_id, seq, words > 0 OR cosine IS NOT NULL AS matches,
+deviating AS (
+    SELECT memory_id, seq, units, words > 0 OR cosine IS NOT NULL AS matches,
         coalesce((words - avg(words) OVER everything)
-            / nullif(stddev_pop(words) OVER everything, 0), 0)
-        + %(meaning)s * coalesce((cosine - avg(cosine) OVER everything)
-            / nullif(stddev_pop(cosine) OVER everything, 0), 0)
-        + %(headline)s * coalesce((headline - avg(headline) OVER everything)
-            / nullif(stddev_pop(headline) OVER everything, 0), 0) AS score
+            / nullif(stddev_pop(words) OVER everything, 0), 0) AS words,
+        coalesce((cosine - avg(cosine) OVER everything)
+            / nullif(stddev_pop(cosine) OVER everything, 0), 0) AS meaning,
+        coalesce((headline - avg(headline) OVER everything)
+            / nullif(stddev_pop(headline) OVER everything, 0), 0) AS headline
     FROM titled_message WHERE seq IS NOT NULL
     WINDOW everything AS ()
 ),
+standing_out AS (
+    SELECT *, words + %(meaning)s * meaning + %(headline)s * headline AS score FROM deviating
+),
 line AS (
-    SELECT memory_id, json_agg(json_build_array(seq, score) ORDER BY score DESC, seq) AS lines
+    SELECT memory_id, json_agg(
+        json_build_array(seq, score, meaning, octet_length(states)) ORDER BY score DESC, seq DESC
+    ) AS lines, string_agg(states, '' ORDER BY score DESC, seq DESC) AS states
     FROM (
-        SELECT memory_id, seq, score FROM standing_out
-        -- An array, not a join: hundreds of messages would be joined in a nested loop.
-        WHERE matches AND memory_id = ANY((SELECT array_agg(memory_id) FROM best)::uuid[])
-        ORDER BY score DESC, seq
-        LIMIT %(line_limit)s
+        SELECT memory_id, seq, score, meaning, CASE WHEN %(with_states)s THEN (
+            SELECT states FROM indexing_searchvector
+            WHERE unit_id = ANY(units) AND model = %(model)s AND tenant_id = %(tenant)s
+                AND states IS NOT NULL
+            LIMIT 1
+        ) END AS states
+        FROM (
+            SELECT memory_id, seq, units, score, meaning FROM standing_out
+            -- An array, not a join: hundreds of messages would be joined in a nested loop.
+            WHERE matches AND memory_id = ANY((SELECT array_agg(memory_id) FROM best)::uuid[])
+            ORDER BY score DESC, seq DESC
+            LIMIT %(line_limit)s
+        ) AS chosen
     ) AS chosen
     GROUP BY memory_id
 )
@@ -381,6 +398,6 @@ SELECT memory_id, shelf, rank, (rrf * retrievability)::float8 AS score, rrf::flo
         WHERE tenant_id = %(tenant)s AND old_fact_id = best.memory_id AND kind = 'contradiction'
             AND NOT is_withdrawn AND (decision = '' OR is_reopened)
             AND new_fact_id IN (SELECT memory_id FROM best)
-    ) AS newer
+    ) AS newer, states
 FROM best LEFT JOIN line USING (memory_id)
 ORDER BY shelf, rank

@@ -152,6 +152,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "category": WORD,
         "model": MODEL,
         "embedding": ROW,
+        "states": ROW,
         "kind": WORD,
     },
     "indexing_shelfsize": {"shelf": WORD},

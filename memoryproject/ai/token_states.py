@@ -1,0 +1,117 @@
+"""Keeps of a text what the embedded model makes of each of its rarer tokens, for late interaction.
+
+The mean of a text's states says what it is about; a detail of it drowns in that mean. Compared
+token by token with a question's, the states find it. They are centred, projected to the axes
+along which those of chats differ most, and kept in 4 bits a number: a twelfth of their size.
+
+`python -m bench.quality states` fits all constants on the chats of `bench/labels`, and writes
+them as `e5_states.npz` beside this file, with a card.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from memoryproject.ai.e5 import Reading, Vectors
+
+CONSTANTS = Path(__file__).with_name("e5_states.npz")
+VERSION = 1
+"""The first byte of what is kept: states of other constants cannot be compared."""
+AXES = 128
+BYTES_A_TOKEN = AXES // 2
+TOKENS_AT_MOST = 96
+"""Kept of one text, the rarest: 6 kB."""
+LARGEST, ZERO = 7, 8
+"""The largest number in 4 bits, and the nibble that stands for 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question of m tokens asks for."""
+
+    states: Vectors
+    """Of length one each: shape (m, AXES)."""
+    weights: Vectors
+    """How rare each token is: shape (m,), above 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What was fitted: `pieces`, in rising order, have the `rarities`, 0 for one that says nothing.
+
+    A piece that is not listed has the rarity `unseen`.
+    """
+
+    mean: Vectors
+    axes: Vectors
+    pieces: npt.NDArray[np.int32]
+    rarities: Vectors
+    unseen: float
+
+    def keep(self, reading: Reading, *, prefix: int) -> bytes:
+        """Return the states of a text's rarest tokens, packed, behind the byte of the version.
+
+        The first `prefix` pieces are the model's own. Nothing but that byte: no token counts.
+        """
+        states, weights = self._project(reading, prefix)
+        rarest = np.sort(np.argsort(-weights, kind="stable")[:TOKENS_AT_MOST])
+        return bytes([VERSION]) + pack(states[rarest])
+
+    def ask(self, reading: Reading, *, prefix: int) -> Asked:
+        """Return what a question asks for; of no token where none counts."""
+        states, weights = self._project(reading, prefix)
+        return Asked(states / np.linalg.norm(states, axis=1, keepdims=True), weights)
+
+    def _project(self, reading: Reading, prefix: int) -> tuple[Vectors, Vectors]:
+        """Return the projected states of the tokens that count, and how rare these are."""
+        weights = self.weigh(reading.tokens[prefix:])
+        counts = weights > 0
+        states: Vectors = (reading.states[prefix:][counts] - self.mean) @ self.axes
+        return states, weights[counts]
+
+    def weigh(self, tokens: Sequence[int]) -> Vectors:
+        """Return how rare each piece is: shape (len(tokens),)."""
+        numbers = np.asarray(tokens, dtype=np.int32)
+        places = np.minimum(np.searchsorted(self.pieces, numbers), len(self.pieces) - 1)
+        is_listed = self.pieces[places] == numbers
+        return np.where(is_listed, self.rarities[places], np.float32(self.unseen))
+
+
+@cache
+def load_constants() -> Constants:
+    """Return what was fitted; 400 kB, read once."""
+    with np.load(CONSTANTS) as file:
+        return Constants(
+            file["mean"].astype(np.float32),
+            file["axes"].astype(np.float32),
+            file["pieces"],
+            file["rarities"].astype(np.float32),
+            float(file["unseen"]),
+        )
+
+
+def pack(states: Vectors) -> bytes:
+    """Return the directions of states (n, AXES) in 4 bits a number, BYTES_A_TOKEN bytes each.
+
+    A byte holds a number of the first half of the axes and, below, one of the second.
+    """
+    if not len(states):
+        return b""
+    scale = LARGEST / np.maximum(np.abs(states).max(axis=1, keepdims=True), 1e-9)
+    numbers = (np.rint(states * scale) + ZERO).astype(np.uint8)
+    packed: npt.NDArray[np.uint8] = numbers[:, :BYTES_A_TOKEN] << 4 | numbers[:, BYTES_A_TOKEN:]
+    return packed.tobytes()
+
+
+def unpack(packed: bytes) -> Vectors:
+    """Return the directions that `pack` was given, of any length: shape (n, AXES)."""
+    pairs = np.frombuffer(packed, dtype=np.uint8).reshape(-1, BYTES_A_TOKEN)
+    states = np.empty((len(pairs), AXES), dtype=np.float32)
+    states[:, :BYTES_A_TOKEN] = pairs >> 4
+    states[:, BYTES_A_TOKEN:] = pairs & 15
+    states -= ZERO
+    return states

@@ -1,0 +1,99 @@
+"""Judges the messages that a search found once more, token by token: the second stage.
+
+For each token of the question that says something, the nearest token of a message is looked for;
+the sum of these likenesses, rare tokens counting more, stands out where a message holds the detail
+that was asked for. It finds what the mean of a message's tokens does not.
+
+Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, for the sum of the best likenesses.
+"""
+
+from collections.abc import Sequence
+from io import BytesIO
+from itertools import chain
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memoryproject.ai.e5 import Vectors
+from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, unpack
+
+LATE_WEIGHT = 2.0
+"""Of how far a message stands out by its tokens, where its words have 1."""
+MEANING_BESIDE = 0.5
+"""Of its vector's likeness where its tokens are compared: they say more than their mean."""
+
+
+class Line(NamedTuple):
+    """A message that was found: its place, its score, and what of that is its vector's likeness.
+
+    Both in deviations from the mean message, `meaning` by itself, without its weight.
+    `states`: see `token_states`; None: there are none.
+    """
+
+    seq: int
+    score: float
+    meaning: float
+    states: bytes | None
+
+
+def read_lines(lines: Sequence[Sequence[Any]] | None, states: bytes | None) -> list[Line]:
+    """Return the lines of a memory, each with its own part of the states; see `hybrid.sql`."""
+    file = BytesIO(states or b"")
+    return [
+        Line(seq, score, meaning, None if size is None else file.read(size))
+        for seq, score, meaning, size in lines or ()
+    ]
+
+
+def judge(
+    lines: Sequence[Sequence[Line]], asked: Asked | None, *, meaning_weight: float, at_most: int
+) -> list[list[tuple[int, float]]]:
+    """Return seq and new score of each memory's lines, best first: of all the best `at_most`.
+
+    All are compared with each other. `meaning_weight`: of a line's likeness in its score.
+    """
+    scores = rescore([*chain(*lines)], asked, meaning_weight=meaning_weight)
+    least = sorted(scores)[-at_most] if 0 < at_most < len(scores) else -inf
+    score_of = iter(scores)
+    scored = [[(next(score_of), line.seq) for line in own] for own in lines]
+    return [
+        [(seq, score) for score, seq in sorted(own, reverse=True) if score >= least]
+        for own in scored
+    ]
+
+
+def rescore(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float) -> list[float]:
+    """Return the score of each line with what its tokens say; the same where there are none."""
+    scores = [line.score for line in lines]
+    judged = [
+        place
+        for place, line in enumerate(lines)
+        if line.states is not None and line.states[0] == VERSION
+    ]
+    if asked is None or not len(asked.weights) or not judged:
+        return scores
+    likenesses = compare([(lines[place].states or b"")[1:] for place in judged], asked)
+    deviation = float(likenesses.std()) or 1.0
+    late = (likenesses - likenesses.mean()) / deviation
+    for place, own in zip(judged, late.tolist(), strict=True):
+        scores[place] += LATE_WEIGHT * own
+        scores[place] -= (meaning_weight - MEANING_BESIDE) * lines[place].meaning
+    return scores
+
+
+def compare(packed: Sequence[bytes], asked: Asked) -> Vectors:
+    """Return the likeness of each text's tokens to those asked for: shape (len(packed),).
+
+    The mean cosine of each asked token with the nearest of the text, by the weights; 0 for a
+    text without tokens.
+    """
+    counts = np.array([len(one) // BYTES_A_TOKEN for one in packed])
+    likenesses = np.zeros(len(packed), dtype=np.float32)
+    if counts.any():
+        tokens = unpack(b"".join(packed))
+        cosines = asked.states @ tokens.T / np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
+        starts = (np.cumsum(counts) - counts)[counts > 0]
+        best = np.maximum.reduceat(cosines, starts, axis=1)
+        likenesses[counts > 0] = asked.weights @ best / asked.weights.sum()
+    return likenesses
