@@ -19,6 +19,7 @@ from bench.quality import (
     longmemeval,
     memorybank,
     merges,
+    public,
     relevance,
     reviews,
     segmentation,
@@ -40,7 +41,7 @@ WITHOUT_DATABASE = (
     merges,
     heads,
 )
-WITH_DATABASE = (locomo, relevance, longmemeval, memorybank)
+WITH_DATABASE = (locomo, relevance, longmemeval, memorybank, public)
 
 
 def main(arguments: Sequence[str]) -> int:
