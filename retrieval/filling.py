@@ -5,8 +5,7 @@ of them fit. Of a reply of an assistant the sentences that answer are shown.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from django.conf import settings
 from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
+from retrieval.budget import count_part
 from retrieval.excerpts import add_dates
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
@@ -24,17 +24,14 @@ from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
 
 FACT_SHARE = 0.3
-"""Of the budget, for facts, the ones that answer best; what is left over goes to more of them."""
-OFFLINE_FACT_TOKENS = 100
-"""At most, where no language model writes the facts: each repeats a message that may be shown."""
+"""Of the budget, for facts that are chosen before the lines: the best ones, and where a language
+model writes them, further ones. What the lines leave goes to more of them."""
 PINNED_SHARE = 0.08
 """Of the budget, for guidelines and dangers that the question did not ask for."""
 CATEGORY_SHARE = 0.5
 """Where the caller asks for one category of facts, he wants facts."""
 BEST_FACTS = 2
-"""Facts that stand before the lines."""
-BEST_SHARE = 0.5
-"""Of the budget, for these."""
+"""Facts that stand before the lines, unless one of the lines shown whole says them."""
 WHOLE_SHARE = 0.5
 """Of the budget, in which messages are shown whole but for filler."""
 LARGEST_SHARE = 0.5
@@ -45,7 +42,7 @@ LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
-FLOOR = -9.0
+FLOOR = 0.0
 """Above the mean line; lines below that are left out where not all fit."""
 LEAST_PINNED_TOKENS = 40
 """Of a small budget, up to a quarter of it: a danger takes so many."""
@@ -80,9 +77,8 @@ class Filling:
         A line comes with its score.
         """
         layout, request = self.layout, self.layout.request
-        found = {message.place: message for message, _ in lines}
         links = request.links
-        sizes = (measure(message, links, count=count_quarters) for message in found.values())
+        sizes = (measure(message, links, count=count_quarters) for message, _ in lines)
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
@@ -90,32 +86,36 @@ class Filling:
             room = int(layout.max_tokens * CATEGORY_SHARE) if lines else layout.max_tokens
             self._tell(facts, FIRST, at_most=room)
         else:
-            self._tell_best(facts, found)
+            self._tell_best(facts, lines)
         for message, _ in _above_floor(lines) if self._is_tight else lines:
             self.add_message(message)
         self._tell(facts, FURTHER if layout.days else FIRST, at_most=layout.max_tokens)
         return [hit for hit in (*facts, *pinned) if hit.id in self._told]
 
-    def _tell_best(self, facts: Sequence[FactHit], found: Mapping[Place, MessageRow]) -> None:
-        """Tell the best facts before the lines, and some of those that no line will say.
-
-        Of a quotation the line is shown instead, if it was found: it has more around it.
-        """
+    def _tell_best(
+        self, facts: Sequence[FactHit], lines: Sequence[tuple[MessageRow, float]]
+    ) -> None:
+        """Tell the best facts before the lines, but for those that one of the best lines says."""
         layout = self.layout
+        expected: dict[Place, MessageRow] = {}
+        quarters = 0
+        for message, _ in lines:
+            quarters += measure(message, layout.request.links, count=count_part)
+            if quarters > 4 * WHOLE_SHARE * layout.max_tokens:
+                break
+            expected[message.place] = message
         quoted = {
-            hit.id: sources
+            hit.id
             for hit in facts
-            if parse_quote(hit.fact)
-            and (sources := [found[row.place] for row in hit.messages if row.place in found])
+            if parse_quote(hit.fact) and all(row.place in expected for row in hit.messages)
         }
         best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
-        for message in chain.from_iterable(quoted.get(hit.id, ()) for hit in best):
-            self.add_message(message)
-        self._tell(best, FIRST, at_most=int(BEST_SHARE * layout.max_tokens))
-        room = int(layout.max_tokens * FACT_SHARE)
-        room = room if settings.LLM != "offline" else min(room, OFFLINE_FACT_TOKENS)
-        others = [hit for hit in facts if hit.id not in quoted]
-        self._tell(others, FURTHER, at_most=layout.budget.spent + room)
+        best = [hit for hit in best if hit.id not in quoted]
+        at_most = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
+        self._tell(best, FIRST, at_most=at_most)
+        if settings.LLM != "offline":
+            others = [hit for hit in facts if hit.id not in quoted]
+            self._tell(others, FURTHER, at_most=at_most)
 
     def _room_for_pinned(self) -> int:
         """Return the tokens that dangers and standing instructions may take."""
@@ -207,7 +207,12 @@ def _is_guideline(hit: FactHit) -> bool:
 
 def _above_floor(
     lines: Sequence[tuple[MessageRow, float]],
-) -> Iterable[tuple[MessageRow, float]]:
-    """Yield the lines that are worth their tokens."""
-    floor = fmean(score for _, score in lines) + FLOOR if lines else 0.0
-    return takewhile(lambda line: line[1] >= floor, lines)
+) -> Iterator[tuple[MessageRow, float]]:
+    """Yield the lines that match better than the mean line: of replies the mean reply."""
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for message, score in lines:
+        scores[is_reply(message)].append(score)
+    floors = {kind: fmean(several) + FLOOR for kind, several in scores.items() if several}
+    for message, score in lines:
+        if score >= floors[is_reply(message)]:
+            yield message, score
