@@ -154,18 +154,20 @@ def render_message(
     links: str,
     *,
     with_day: bool = False,
+    time: str = "",
     excerpt: Excerpt | None = None,
     whole: bool = True,
 ) -> list[Part]:
     """Return one quoted message, on one line, under its speaker's name.
 
-    `excerpt`: what is shown of its cleaned line; None: all of it. Unless `whole`, of a very long
-    one comes the beginning and where the rest is.
+    `time`: its time of day with a space behind it, where that is told. `excerpt`: what is shown
+    of its cleaned line; None: all of it. Unless `whole`, of a very long one comes the beginning
+    and where the rest is.
     """
     said = message.content or ""
     key = str(message.id)
     quote = Quote(Kind.MESSAGE, key, clean_line(said, links), message.seq)
-    opening, closing = frame_message(message, links, with_day=with_day)
+    opening, closing = frame_message(message, links, with_day=with_day, time=time)
     if excerpt:
         shown = [*quote_excerpt(quote, excerpt)]
     elif whole or len(said) <= SHOWN_AT_MOST:
@@ -182,13 +184,13 @@ def render_message(
 
 
 def frame_message(
-    message: Message | MessageRow, links: str, *, with_day: bool = False
+    message: Message | MessageRow, links: str, *, with_day: bool = False, time: str = ""
 ) -> tuple[list[Part], list[Part]]:
     """Return what stands before and what behind the words of a quoted message, on their line."""
     name = clean_line(message.name, links)
     speaker = Quote(Kind.NAME, str(message.id), name, message.seq) if name else message.role
     day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
-    return [f"- {day}", speaker, ': "'], ['"', *mark(message, links), "\n"]
+    return [f"- {day}{time}", speaker, ': "'], ['"', *mark(message, links), "\n"]
 
 
 def _escape_name(opening: Sequence[Part], place: int) -> list[Part]:
@@ -228,11 +230,12 @@ def render_trace(hit: Hit) -> str:
 
 def render_date(moment: datetime) -> str:
     """Return the day of a moment in words, as in "2 March 2026"."""
-    return _render_day(moment.date())
+    return render_day(moment.date())
 
 
 @lru_cache(4096)
-def _render_day(day: date) -> str:
+def render_day(day: date) -> str:
+    """Return a day in words."""
     return f"{day.day} {day:%B %Y}"
 
 

@@ -26,8 +26,9 @@ from memoryproject.edge.errors import Problem
 from memoryproject.text.parts import Part, join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
+from retrieval.budget import Budget, fit
+from retrieval.layout import HOME_LETTERS
 from retrieval.markdown import Block
-from retrieval.packing import HOME_LETTERS, Budget, fit
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from semantic.correction_marks import set_corrections

@@ -124,7 +124,7 @@ def _choose_packed(
         candidates.messages.values(),
     )
     packed = packing.pack(candidates, quoted, request=request, max_tokens=max_tokens, now=now)
-    said = packed.messages()
+    said = packed.layout.messages()
     return Chosen(
         facts=packed.facts,
         episodes=[
@@ -132,7 +132,7 @@ def _choose_packed(
             for hit in candidates.episodes
             if hit.id in said
         ],
-        blocks=tuple(packed.blocks()),
+        blocks=tuple(packed.layout.blocks()),
     )
 
 

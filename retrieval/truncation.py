@@ -128,6 +128,8 @@ JUDGED_CHARACTERS = 2_000
 """Of each message, when rarity is counted."""
 REMEMBERED_TEXTS = 4_096
 """Messages whose words and whose sentences a process keeps in mind: 8 MB."""
+ANSWERING_SHARE = 0.5
+"""Of the best sentence's worth to the question; one below that does not answer it."""
 LONGEST_PIECE = 240
 """Characters, or half of what there is room for. Where a message must be cut to fit, a
 longer sentence is split."""
@@ -231,6 +233,26 @@ class Trimmer:
         for place in sorted(range(len(sentences)), key=lambda i: (-worth[i], abs(i - best), i)):
             cost = count_tokens(f"{ELLIPSIS} {sentences[place].text}")
             if cost <= left:
+                kept.add(place)
+                left -= cost
+        return join_sentences(sentences, kept)
+
+    def answer(self, content: str, *, at_most: int) -> Excerpt:
+        """Return the sentences of a long reply that answer the question, within so many tokens.
+
+        These are the ones that have at least half as much of it as the best. Where no sentence
+        has a word of it, it is cut as any message.
+        """
+        sentences = split_sentences(content, longest=LONGEST_PIECE)
+        worth = [self._worth(sentence.words & self._asked) for sentence in sentences]
+        best = max(worth, default=0.0)
+        if best <= 0:
+            return self.cut(content, at_most=at_most)
+        kept: set[int] = set()
+        left = at_most - 1
+        for place in sorted(range(len(sentences)), key=lambda place: (-worth[place], place)):
+            cost = count_tokens(f"{ELLIPSIS} {sentences[place].text}")
+            if worth[place] >= ANSWERING_SHARE * best and cost <= left:
                 kept.add(place)
                 left -= cost
         return join_sentences(sentences, kept)

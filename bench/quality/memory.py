@@ -18,7 +18,7 @@ from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
 
 RETRIEVE_RAW = "/api/v0/retrieve_memory/raw"
 Answer = dict[str, Any]
-Ask = Callable[[uuid.UUID | str, str], Answer]
+Ask = Callable[..., Answer]
 """Asks in a conversation, or from a new one in all those of the user of that id."""
 
 
@@ -41,11 +41,11 @@ def load(
     secret = create_api_key(tenant=tenant, name="evaluation", scopes=["read"]).secret
     client = Client(headers={"authorization": f"Bearer {secret}"}, SERVER_NAME="localhost")
 
-    def ask(where: uuid.UUID | str, question: str) -> Answer:
+    def ask(where: uuid.UUID | str, question: str, **also: int) -> Answer:
         body: dict[str, Any] = {"query": question, "conversation_id": str(where)}
         if isinstance(where, str):
             body = {"query": question, "scope": "user", "user_id": where}
-        body |= {name: value for name, value in asked.items() if value is not None}
+        body |= {name: value for name, value in (asked | also).items() if value is not None}
         response = client.post(RETRIEVE_RAW, body, content_type="application/json")
         if response.status_code != 200:
             raise RuntimeError(f"retrieve answered {response.status_code}")

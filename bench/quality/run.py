@@ -19,6 +19,7 @@ from bench.quality import (
     longmemeval,
     memorybank,
     merges,
+    public,
     relevance,
     reviews,
     segmentation,
@@ -42,7 +43,7 @@ WITHOUT_DATABASE = (
     heads,
     states,
 )
-WITH_DATABASE = (locomo, relevance, longmemeval, memorybank)
+WITH_DATABASE = (locomo, relevance, longmemeval, memorybank, public)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -14,9 +14,19 @@ from typing import NamedTuple
 from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule
 from memoryproject.text.date_phrases import find_language, rules_of
 
-__all__ = ["MONTHS", "WEEKDAYS", "Phrase", "anchor_times", "find_phrases", "insert_labels"]
+__all__ = [
+    "MONTHS",
+    "WEEKDAYS",
+    "Phrase",
+    "anchor_times",
+    "find_phrases",
+    "insert_labels",
+    "place_labels",
+]
 
 _ALREADY_DATED = re.compile(r"[ \t]{0,3}[((][^))\n]{0,60}\d{4}")
+HIRAGANA, LAST_HAN = "\u3040", "\u9fff"
+"""Between these, scripts put no spaces between words."""
 REMEMBERED_TEXTS = 500
 """A sentence is read for its episode's summary, and again for its facts."""
 
@@ -67,10 +77,19 @@ def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:
     """Return a text with each phrase's date behind it, unless one stands there."""
     parts: list[str] = []
     done = 0
-    for phrase in phrases:
-        parts.append(text[done : phrase.end])
-        if not _ALREADY_DATED.match(text, phrase.end):
-            space = "" if "\u3040" <= text[phrase.end - 1] <= "\u9fff" else " "
-            parts.append(f"{space}({phrase.label})")
-        done = phrase.end
+    for end, label in place_labels(text, phrases):
+        parts += [text[done:end], label]
+        done = end
     return "".join(parts) + text[done:]
+
+
+def place_labels(text: str, phrases: Sequence[Phrase]) -> list[tuple[int, str]]:
+    """Return where dates are put into a text, in order, and how they are printed there."""
+    return [
+        (
+            phrase.end,
+            f"{'' if HIRAGANA <= text[phrase.end - 1] <= LAST_HAN else ' '}({phrase.label})",
+        )
+        for phrase in phrases
+        if not _ALREADY_DATED.match(text, phrase.end)
+    ]

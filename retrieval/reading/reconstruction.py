@@ -17,11 +17,11 @@ from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import cleaning, tokens
 from memoryproject.text.cleaning import DEFANGED
 from retrieval import links, mirror, receipts
+from retrieval.budget import Budget
 from retrieval.hits import Hit
 from retrieval.markdown import NO_FENCE, Fence, make_fence
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
-from retrieval.packing import Budget
 from retrieval.search import in_mirror, in_tenant
 from retrieval.search.in_tenant import Findings
 

@@ -15,11 +15,11 @@ from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_alone
 from notes import wording
 from retrieval import receipts
+from retrieval.budget import Budget, fit
 from retrieval.hits import Finding
 from retrieval.links import Node
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
-from retrieval.packing import Budget, fit
 from retrieval.search import in_mirror
 from retrieval.search.in_tenant import Findings, SearchRequest, find, find_audience
 

@@ -1,0 +1,146 @@
+"""Evidence that answers to the questions of public benchmarks hold within budgets of tokens.
+
+A line of the file is a conversation: `{"id", "messages": [{"id", "role", "name", "content",
+"at"}], "questions": [{"id", "q", "kind", "gold": [message ids], "after"}]}`. Questions without
+gold have nothing to be found, and those that are to be asked before the end (`after`) are left out.
+
+A message is found where a block of the answer names it as a source and has at least half of its
+words (`found`). `named` counts it from the first word on, as of a long reply a few sentences may
+be all that answers.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+from tqdm import tqdm
+
+from bench.quality.files import Labelled, read_rows
+from bench.quality.memory import Answer, load
+from bench.quality.report import Report
+from bench.tables import render_table
+from episodic.loading import LoadedConversation, to_uuid
+from episodic.models import Message
+from memoryproject.text.words import content_stems
+
+BUDGETS = (1000, 2000)
+SHARE_SHOWN = 0.5
+"""Of a message's words: with fewer of them in a text it is hinted at, not shown."""
+ALL = "all"
+
+
+class Said(BaseModel):
+    """A message of a chat."""
+
+    id: str
+    role: str
+    name: str | None = None
+    content: str
+    at: datetime
+
+
+class Question(BaseModel):
+    """A question with the messages that hold its answer. `after`: how many are in by then."""
+
+    id: str
+    q: str
+    kind: str
+    gold: list[str] = []
+    after: int | None = None
+
+
+class Chat(Labelled):
+    """A conversation and its questions."""
+
+    messages: list[Said]
+    questions: list[Question]
+
+
+CHATS: TypeAdapter[Chat] = TypeAdapter(Chat)
+Row = dict[str, Any]
+"""A question by chat and id, its kind, and by budget the shares `found` and `named`."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add what this measurement takes."""
+    parser.add_argument("path", type=Path, help="JSONL, also packed by gzip")
+    parser.add_argument("--chats", nargs="+", help="ids; else all")
+    parser.add_argument("--max-tokens", type=int, nargs="+", default=BUDGETS, help="budgets")
+    parser.add_argument("--out", type=Path, help="where one JSON line a question is written")
+    parser.add_argument("--tenant", default="public", help="whose memory is used; made if missing")
+
+
+def measure(options: Namespace) -> Report:
+    """Return the mean shares of evidence by kind of question and budget."""
+    rows = read_rows(options.path, CHATS)
+    chats = [chat for chat in rows if not options.chats or str(chat.id) in options.chats]
+    conversations = [to_conversation(chat) for chat in chats]
+    ask = load(conversations, tenant_name=options.tenant)
+    scored: list[Row] = []
+    for chat, conversation in tqdm([*zip(chats, conversations, strict=True)], desc="asking"):
+        stems = {said.id: frozenset(content_stems(said.content)) for said in chat.messages}
+        for question in chat.questions:
+            if question.gold and question.after is None:
+                row: Row = {"chat": chat.id, "id": question.id, "kind": question.kind}
+                gold = {key: stems[key] for key in question.gold if key in stems}
+                for budget in options.max_tokens:
+                    answer = ask(conversation.external_id, question.q, max_tokens=budget)
+                    found, named = score(answer, gold)
+                    row |= {f"found@{budget}": found, f"named@{budget}": named}
+                scored.append(row)
+    header, table = summarise(scored, options.max_tokens)
+    figures = [dict(zip(header, line, strict=True)) for line in table]
+    return Report(figures, render_table(header, table), tuple(scored))
+
+
+def to_conversation(chat: Chat) -> LoadedConversation:
+    """Return a chat as it is posted; the metadata of a message has its id."""
+    messages = [
+        Message(
+            role=said.role,
+            name=said.name or "",
+            content=said.content,
+            occurred_at=said.at,
+            metadata={"id": said.id},
+        )
+        for said in chat.messages
+        if said.content.strip()
+    ]
+    return LoadedConversation(str(chat.id), to_uuid(f"public {chat.id}"), tuple(messages))
+
+
+def score(answer: Answer, gold: Mapping[str, frozenset[str]]) -> tuple[float, float]:
+    """Return the shares of gold that an answer shows, and that it names at all."""
+    found, named = set(), set()
+    for block in answer["blocks"]:
+        shown = frozenset(content_stems(block["text"]))
+        for key in {source["metadata"]["id"] for source in block["sources"]} & gold.keys():
+            named.add(key)
+            if len(gold[key] & shown) >= SHARE_SHOWN * len(gold[key]):
+                found.add(key)
+    return len(found) / len(gold), len(named) / len(gold)
+
+
+def summarise(
+    rows: Sequence[Row], budgets: Sequence[int]
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return a header, and a line for all questions and for each kind."""
+    parts: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        for kind in (ALL, row["kind"]):
+            parts[kind].append(row)
+    names = [f"{what}@{budget}" for budget in budgets for what in ("found", "named")]
+
+    def average() -> Iterator[tuple[Any, ...]]:
+        for kind in sorted(parts, key=lambda kind: (kind != ALL, kind)):
+            means = (round(fmean(row[name] for row in parts[kind]), 3) for name in names)
+            yield kind, len(parts[kind]), *means
+
+    return ["kind", "questions", *names], [*average()]
