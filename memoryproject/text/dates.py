@@ -11,7 +11,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule
+from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule, When
 from memoryproject.text.date_phrases import find_language, rules_of
 
 __all__ = ["MONTHS", "WEEKDAYS", "Phrase", "anchor_times", "find_phrases", "insert_labels"]
@@ -22,10 +22,11 @@ REMEMBERED_TEXTS = 500
 
 
 class Phrase(NamedTuple):
-    """Where a relative time phrase stands in a text, and the date it means, as printed."""
+    """Where a relative time phrase stands in a text, and the date it means, also as printed."""
 
     start: int
     end: int
+    when: When
     label: str
 
 
@@ -57,10 +58,10 @@ def find_phrases(text: str, *, at: datetime) -> Sequence[Phrase]:
 
 def _to_phrase(rule: Rule, match: re.Match[str], said_on: date) -> Phrase | None:
     try:
-        label = rule.meaning(match, said_on, rule.printer)
+        when = rule.meaning(match, said_on)
     except (OverflowError, ValueError):  # before year 1, or 31 February
         return None
-    return Phrase(match.start(), match.end(), label) if label else None
+    return Phrase(match.start(), match.end(), when, rule.printer.render(when)) if when else None
 
 
 def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:
