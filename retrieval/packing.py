@@ -26,8 +26,10 @@ from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow, Place
 from retrieval.markdown import EPISODES_HEADING, FACTS_HEADING, Block, render_message
-from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.question import TIME_BONUS, Span, closeness, days_named, speakers_named
+from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
+from retrieval.time_order import order_messages
 from retrieval.truncation import Trimmer
 
 Item = TypeVar("Item")
@@ -57,8 +59,6 @@ SPEAKER_BONUS = 0.8
 """For a message by somebody whom the question names."""
 POINTER_BONUS = 1.25
 """For a message that says the best fact; less for lesser facts."""
-TIME_BONUS = 1.5
-"""For a message of the days that the question names; less for days near them."""
 OVER_PENALTY = 2.0
 """For a message of which the facts are retired: what replaced them comes first."""
 POINTER_K = 9
@@ -304,13 +304,13 @@ def pack(
     Facts below the request's `semantic_limit` only point at their messages. The text of all
     blocks, a line break between two of them, never counts more than `max_tokens`.
     """
-    query = request.query
-    asked = days_asked(query, at=request.as_of or request.known_at or now)
+    query, times = request.query, request.read_times(now)
+    asked = times.spans
     ranks = rank_facts(candidates.facts, asked)
     facts = sorted(candidates.facts, key=lambda hit: ranks[hit.id])[: request.semantic_limit]
-    messages = rank_messages(candidates, episodes, ranks, query=query, asked=asked)
+    messages = rank_messages(candidates, episodes, ranks, query=query, times=times)
     trimmer = Trimmer(
-        question=query,
+        question=times.words,
         messages=[message.content or "" for message in messages],
         speakers={message.name for message in messages},
     )
@@ -372,7 +372,7 @@ def rank_messages(
     fact_ranks: Mapping[str, float],
     *,
     query: str,
-    asked: Sequence[Span],
+    times: TimesAsked,
 ) -> list[MessageRow]:
     """Return those of the messages that were found, best first.
 
@@ -392,7 +392,7 @@ def rank_messages(
             score=scores[place][0],
             retrievability=scores[place][1],
             closeness=_closeness(
-                asked, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
+                times.spans, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
             ),
             is_over=place in candidates.retired or bool(message.correction),
             is_named=(message.name or message.role) in named,
@@ -400,8 +400,7 @@ def rank_messages(
         )
         for place, message in messages.items()
     }
-    ordered = sorted(weights, key=lambda place: (-weights[place], place[1], place[0] or ""))
-    return [messages[place] for place in ordered]
+    return order_messages(messages, weights, order=times.order)
 
 
 def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:

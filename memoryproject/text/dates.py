@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule, When
-from memoryproject.text.date_phrases import find_language, rules_of
+from memoryproject.text.date_phrases import Language, find_language, rules_of
 
 __all__ = ["MONTHS", "WEEKDAYS", "Phrase", "anchor_times", "find_phrases", "insert_labels"]
 
@@ -41,11 +41,16 @@ def anchor_times(text: str, *, at: datetime) -> str:
 
 
 @lru_cache(REMEMBERED_TEXTS)
-def find_phrases(text: str, *, at: datetime) -> Sequence[Phrase]:
-    """Return the relative time phrases of a text in order, each with the date it means."""
+def find_phrases(
+    text: str, *, at: datetime, language: Language | None = None
+) -> Sequence[Phrase]:
+    """Return the relative time phrases of a text in order, each with the date it means.
+
+    In `language`, where that is known already; else in the one that the text is found to be in.
+    """
     phrases = [
         phrase
-        for rule in rules_of(find_language(text))
+        for rule in rules_of(language or find_language(text))
         for match in rule.pattern.finditer(text)
         if (phrase := _to_phrase(rule, match, at.date())) is not None
     ]

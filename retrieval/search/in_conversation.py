@@ -20,6 +20,8 @@ from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
+from retrieval.question import TIME_BONUS
+from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.scores import DEFAULTS, Fusion
@@ -28,6 +30,8 @@ from retrieval.statements import read_hybrid, run
 EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
+LEGS = 3
+"""Words, meaning, and times where the question names some."""
 LEAST_LINES = 100
 MOST_LINES = 5000
 TOKENS_A_LINE = 10
@@ -45,7 +49,7 @@ SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("shared", "everyone", "of_agent", "uncounted"),
-    *("explain", "shown", "with_lines", "model", "dim"),
+    *("explain", "shown", "with_lines", "timely", "model", "dim"),
 )
 """Parameters that say what is asked for: a plan is kept for each of their values."""
 
@@ -82,6 +86,8 @@ class Question:
     """Search these memories alone, active or not: what was believed at a moment."""
     fusion: Fusion = DEFAULTS
     shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
+    times: TimesAsked = TimesAsked()
+    """When it asks about; without a budget that is not read."""
     shown: bool = False
     """Whether what markdown prints comes along, which saves loading it."""
 
@@ -100,13 +106,14 @@ def to_question(
     """
     fact_limit, episode_limit, line_limit = request.semantic_limit, EPISODIC_LIMIT, 0
     if request.max_tokens is not None:
-        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), 2 * fusion.depth
+        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), LEGS * fusion.depth
         line_limit = min(max(LEAST_LINES, request.max_tokens // TOKENS_A_LINE), MOST_LINES)
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     return Question(
         request=request,
         meaning=meaning,
         now=now,
+        times=request.read_times(now),
         fact_limit=fact_limit,
         episode_limit=request.episodic_limit or episode_limit,
         line_limit=line_limit,
@@ -187,7 +194,8 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
     """Return the statement that answers a question, and its parameters."""
     return read_hybrid(), {
         **_narrow(scope),
-        **_read_words(scope, question.request.query),
+        **_read_words(scope, question),
+        **question.times.to_parameters(at=question.now.date()),
         "shelves": [shelf.value for shelf in question.shelves],
         **question.request.parameters(),
         "now": question.now,
@@ -206,6 +214,7 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "with_lines": question.line_limit > 0,
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
+        "time_bonus": TIME_BONUS,
     }
 
 
@@ -225,12 +234,13 @@ def _narrow(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _read_words(scope: Scope, query: str) -> dict[str, Any]:
-    """Return the words of a query, and in which languages they are read.
+def _read_words(scope: Scope, question: Question) -> dict[str, Any]:
+    """Return the words of a query that are searched, and in which languages they are read.
 
     Of several languages one says which words do not count: the question's own.
     """
-    words = text.prepare(query)
+    query = question.request.query
+    words = text.prepare(question.times.words or query)
     languages, language = list(scope.languages), scope.languages[0]
     if scope.is_shared:
         language = detect_question_language(query)
