@@ -26,7 +26,7 @@ from memoryproject.text.tokens import count_quarters, count_tokens, in_use
 from retrieval import markdown
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow, Place
 from retrieval.markdown import EPISODES_HEADING, FACTS_HEADING, Block, render_message
-from retrieval.question import TIME_BONUS, Span, closeness, days_named, speakers_named
+from retrieval.question import Span, closeness, days_named, speakers_named
 from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.time_order import order_messages
@@ -59,6 +59,10 @@ SPEAKER_BONUS = 0.8
 """For a message by somebody whom the question names."""
 POINTER_BONUS = 1.25
 """For a message that says the best fact; less for lesser facts."""
+TIME_BONUS = 6.0
+"""For a message of the days that the question names; less for days near them."""
+UNLIKE_SHARE = 0.25
+"""Of a score below the mean, where the message is of these days: that it was said then tells more."""
 OVER_PENALTY = 2.0
 """For a message of which the facts are retired: what replaced them comes first."""
 POINTER_K = 9
@@ -347,6 +351,8 @@ def weigh(
     `is_over`: it says what is no longer true; `fact_rank`: of the best fact that it says. A
     factor, retrievability, enters a sum by its logarithm.
     """
+    if closeness >= 1:
+        score = max(score, UNLIKE_SHARE * score)
     score += math.log(max(retrievability, 1e-9)) + TIME_BONUS * closeness
     if is_over:
         score -= OVER_PENALTY

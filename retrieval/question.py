@@ -35,8 +35,6 @@ def _stands_in(name: str, asked: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
 
 
-TIME_BONUS = 6.0
-"""For a message of the days that the question names; less for days near them."""
 FADES_IN_DAYS = 14
 """People tell of a day some days later, and of a plan some days before."""
 NEAR_SHARE = 0.75

@@ -20,7 +20,6 @@ from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
-from retrieval.question import TIME_BONUS
 from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
@@ -214,7 +213,6 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "with_lines": question.line_limit > 0,
         "meaning": MEANING_WEIGHT,
         "headline": HEADLINE_WEIGHT,
-        "time_bonus": TIME_BONUS,
     }
 
 

@@ -28,8 +28,7 @@
 --      at most), with_lines bool (whether any are wanted), meaning and headline float (weights
 --      of a message's cosine and of its episode's headline in its score); timely bool (whether
 --      the question names times), since and until timestamptz[] (these, without their ends),
---      narrow bool[] (which of them memories are found by), time_bonus float (of a message of
---      these times, where it is chosen among the lines)
+--      narrow bool[] (which of them memories are found by)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
@@ -407,10 +406,14 @@ standing_out AS (
 line AS (
     SELECT memory_id, json_agg(json_build_array(seq, score) ORDER BY score DESC, seq) AS lines
     FROM (
-        SELECT memory_id, seq, score FROM standing_out
-        -- An array, not a join: hundreds of messages would be joined in a nested loop.
-        WHERE matches AND memory_id = ANY((SELECT array_agg(memory_id) FROM best)::uuid[])
-        ORDER BY score + CASE WHEN is_timely THEN %(time_bonus)s::float8 ELSE 0 END DESC, seq
+        SELECT memory_id, seq, score FROM (
+            SELECT *, row_number() OVER (PARTITION BY is_timely ORDER BY score DESC, seq) AS place
+            FROM standing_out
+            -- An array, not a join: hundreds of messages would be joined in a nested loop.
+            WHERE matches AND memory_id = ANY((SELECT array_agg(memory_id) FROM best)::uuid[])
+        ) AS matching
+        -- Half of the lines are kept for the times that the question names.
+        ORDER BY is_timely AND place <= %(line_limit)s / 2 DESC, score DESC, seq
         LIMIT %(line_limit)s
     ) AS chosen
     GROUP BY memory_id
