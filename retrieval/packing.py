@@ -12,9 +12,11 @@ from datetime import datetime
 from retrieval.filling import Filling
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow, Place
 from retrieval.layout import HOME_LETTERS, Layout
-from retrieval.question import Span, closeness, days_asked, days_named, speakers_named
+from retrieval.question import Span, closeness, days_named, speakers_named
+from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.roles import prefer_users
+from retrieval.time_order import order_messages
 from retrieval.truncation import Trimmer
 
 TIMELY_RANK = 3.0
@@ -25,8 +27,10 @@ SPEAKER_BONUS = 0.8
 """For a message by somebody whom the question names."""
 POINTER_BONUS = 1.25
 """For a message that says the best fact; less for lesser facts."""
-TIME_BONUS = 1.5
+TIME_BONUS = 6.0
 """For a message of the days that the question names; less for days near them."""
+UNLIKE_SHARE = 0.25
+"""Of a score below the mean, where the message is of these days: that it was said then tells more."""
 OVER_PENALTY = 2.0
 """For a message of which the facts are retired: what replaced them comes first."""
 POINTER_K = 9
@@ -54,13 +58,13 @@ def pack(
     Facts below the request's `semantic_limit` only point at their messages. The text of all
     blocks, a line break between two of them, never counts more than `max_tokens`.
     """
-    query = request.query
-    asked = days_asked(query, at=request.as_of or request.known_at or now)
+    query, times = request.query, request.read_times(now)
+    asked = times.spans
     ranks = rank_facts(candidates.facts, asked)
     facts = sorted(candidates.facts, key=lambda hit: ranks[hit.id])[: request.semantic_limit]
-    lines = rank_messages(candidates, episodes, ranks, query=query, asked=asked)
+    lines = rank_messages(candidates, episodes, ranks, query=query, times=times)
     trimmer = Trimmer(
-        question=query,
+        question=times.words,
         messages=[message.content or "" for message, _ in lines],
         speakers={message.name for message, _ in lines},
     )
@@ -96,6 +100,8 @@ def weigh(
     `is_over`: it says what is no longer true; `fact_rank`: of the best fact that it says. A
     factor, retrievability, enters a sum by its logarithm.
     """
+    if closeness >= 1:
+        score = max(score, UNLIKE_SHARE * score)
     score += math.log(max(retrievability, 1e-9)) + TIME_BONUS * closeness
     if is_over:
         score -= OVER_PENALTY
@@ -121,7 +127,7 @@ def rank_messages(
     fact_ranks: Mapping[str, float],
     *,
     query: str,
-    asked: Sequence[Span],
+    times: TimesAsked,
 ) -> list[tuple[MessageRow, float]]:
     """Return those of the messages that were found with their scores, best first.
 
@@ -143,7 +149,7 @@ def rank_messages(
             score=scores[place][0],
             retrievability=scores[place][1],
             closeness=_closeness(
-                asked, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
+                times.spans, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
             ),
             is_over=place in candidates.retired or bool(message.correction),
             is_named=(message.name or message.role) in named,
@@ -152,9 +158,7 @@ def rank_messages(
         for place, message in messages.items()
     }
     weights = prefer_users(weights, messages, question=query)
-    ordered = sorted(
-        weights, key=lambda at: (weights[at], messages[at].occurred_at, at[1]), reverse=True
-    )
+    ordered = order_messages(messages, weights, order=times.order)
     return [(messages[place], weights[place]) for place in ordered]
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
+from typing import NamedTuple
 
 from indexing.text import UNSPACED
-from memoryproject.text.dates import MONTHS, anchor_times
+from memoryproject.text.date_phrases import get_languages
+from memoryproject.text.dates import MONTHS
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
@@ -35,33 +37,47 @@ def _stands_in(name: str, asked: str) -> bool:
 
 FADES_IN_DAYS = 14
 """People tell of a day some days later, and of a plan some days before."""
+NEAR_SHARE = 0.75
+"""A memory of the day before or after counts less than one of the day itself."""
+FEW_DAYS, FEW_DAYS_SHARE = 7, 1.75
+"""Who names a day or a week knows when it was; of a month or a year most is something else."""
 LONGEST_NAMED_DAYS = 31
 """A text that names a whole year names none of its days."""
 ANY_YEAR = 2000
 """Stands in the ends of a span that comes back every year. It has a 29 February."""
 
-_MONTH = (
-    "(?P<month>"
-    + "|".join(f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS)
-    + r"|sept)\b\.?"
-)
+_ENGLISH_MONTHS = [f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS]
+_OTHER_MONTHS = {
+    name.lower(): number
+    for language in get_languages()
+    for number, name in enumerate(language.months, start=1)
+}
+_MONTH = rf"(?P<month>{'|'.join([*_OTHER_MONTHS, *_ENGLISH_MONTHS, 'sept'])})\b\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_DAY = r"\b(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAY = r"\b(?P<day>\d{1,2})(?:st|nd|rd|th|er|º)?"
+_TO = r"\s*(?:[–-]|\b(?:to|and|until|till|bis|und|al?|y|e|et|au|ao|tot|en)\b)\s*(?P<to>\d{1,2})"
+_OF = r"(?:\s+(?:of|de|di))?"
+_OF_YEAR = rf"(?:,?\s+(?:del?\s+)?{_YEAR})"
 _RULES = tuple(  # the more exact first
     re.compile(rule, re.IGNORECASE)
     for rule in (
-        rf"\b{_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)\b",
-        rf"{_DAY}(?:\s+(?P<from_month>[a-z]+))?[–-](?P<to>\d{{1,2}})\s+{_MONTH}\s+{_YEAR}",
-        rf"{_DAY}(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR})?",
-        rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}\b(?!:)(?:,?\s*{_YEAR})?",
-        rf"\b{_MONTH}(?:,|\s+of)?\s+{_YEAR}",
-        rf"\b(?:in|during|since|until|till|early|late|mid)[\s-]+{_MONTH}",
-        rf"(?:\b(?:in|during|of|since|until|till|by|year)\s+|\(){_YEAR}",
+        rf"\b{_YEAR}[-/](?P<month>\d\d)[-/](?P<day>\d\d)\b",
+        rf"{_DAY}\.?(?:{_OF}\s+(?P<from_month>[^\W\d_]+))?{_TO}(?:st|nd|rd|th|\.)?{_OF}\s+{_MONTH}{_OF_YEAR}?",
+        rf"{_DAY}\.?{_OF}\s+{_MONTH}{_OF_YEAR}?",
+        rf"\b(?P<month>\d{{1,2}})/(?P<day>1[3-9]|2\d|3[01])/{_YEAR}",
+        rf"\b(?P<day>1[3-9]|2\d|3[01])/(?P<month>\d{{1,2}})/{_YEAR}",
+        rf"\b(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}",
+        rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}\b(?!:)(?:\s?[–-]\s?(?P<to>\d{{1,2}})\b)?(?:,?\s*{_YEAR})?",
+        rf"\b{_MONTH}(?:,|\s+of|\s+del?)?\s+{_YEAR}",
+        rf"\b(?:in|im|en|em|during|since|until|till|early|late|mid)[\s-]+{_MONTH}",
+        rf"(?:\b(?:in|during|of|since|until|till|by|year|en|em|del?)\s+|\(){_YEAR}",
         r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?",
         r"(?P<year>\d{4})年",
     )
 )
-_MAY_HOLD_A_DATE = re.compile(_MONTH.replace("?P<month>", "?:") + r"|\d{4}|\d月", re.IGNORECASE)
+_MAY_HOLD_A_DATE = re.compile(
+    r"\b" + _MONTH.replace("?P<month>", "?:") + r"|\d{4}|\d月", re.IGNORECASE
+)
 _MONTHS_OF_A_RULE = {"month", "from_month"}
 _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 
@@ -95,23 +111,36 @@ class Span:
         return (self.last - self.first).days + 1
 
 
-def days_asked(question: str, *, at: datetime) -> tuple[Span, ...]:
-    """Return the days that a question names when it is asked at `at`."""
-    return days_named(anchor_times(question, at=at))
+class Dated(NamedTuple):
+    """Where a text names some days, without the preposition before them."""
+
+    start: int
+    end: int
+    span: Span
+
+
+def find_dates(text: str) -> list[Dated]:
+    """Return the dates, months and years that a text names, in order."""
+    if not _MAY_HOLD_A_DATE.search(text):
+        return []
+    dates: list[Dated] = []
+    for rule in _RULES:
+        for match in rule.finditer(text):
+            span = _span_or_none(match)
+            start, end = min(match.start(name) for name, part in _named(match)), match.end()
+            if span is not None and all(end <= one.start or one.end <= start for one in dates):
+                dates.append(Dated(start, end, span))
+    return sorted(dates, key=lambda one: one.start)
 
 
 def days_named(text: str) -> tuple[Span, ...]:
     """Return the days that a text names by date, in order; relative phrases name none."""
-    if not _MAY_HOLD_A_DATE.search(text):
-        return ()
-    matches: list[tuple[int, int, Span]] = []
-    for rule in _RULES:
-        for match in rule.finditer(text):
-            start, end = match.span()
-            span = _span_or_none(match)
-            if span is not None and all(end <= one[0] or one[1] <= start for one in matches):
-                matches.append((start, end, span))
-    spans = [span for _, _, span in sorted(matches, key=lambda hit: hit[0])]
+    return drop_repeated(one.span for one in find_dates(text))
+
+
+def drop_repeated(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans without those of every year that one of a single year makes exact."""
+    spans = list(spans)
     dated = [span for span in spans if not span.yearly]
     return tuple(
         span
@@ -123,20 +152,31 @@ def days_named(text: str) -> tuple[Span, ...]:
 def closeness(asked: Iterable[Span], *, on: date, named: Iterable[Span] = ()) -> float:
     """Return how close a memory of the day `on` is to the days asked for.
 
-    1.0 on them, or where it names them itself; less with each day that lies between,
-    0.0 from two weeks on.
+    1.0 on them, or where it names them itself, more where they are few; beside them NEAR_SHARE at
+    most, less with each day that lies between, 0.0 from two weeks on.
     """
     spans = [Span(on, on), *(span for span in named if span.days <= LONGEST_NAMED_DAYS)]
-    off = min((wanted.days_off(span) for wanted in asked for span in spans), default=None)
-    return 0.0 if off is None else max(0.0, 1 - off / FADES_IN_DAYS)
+    return max((_closeness(wanted, span) for wanted in asked for span in spans), default=0.0)
+
+
+def _closeness(wanted: Span, span: Span) -> float:
+    off = wanted.days_off(span)
+    if off:
+        return NEAR_SHARE * max(0.0, 1 - off / FADES_IN_DAYS)
+    return FEW_DAYS_SHARE if wanted.days <= FEW_DAYS else 1.0
 
 
 def _distance(one: Span, other: Span) -> int:
     return max((one.first - other.last).days, (other.first - one.last).days, 0)
 
 
+def _named(match: re.Match[str]) -> list[tuple[str, str]]:
+    """Return the parts of a date that a rule has found, by name."""
+    return [(name, text) for name, text in match.groupdict().items() if text]
+
+
 def _span_or_none(match: re.Match[str]) -> Span | None:
-    parts = {name: text for name, text in match.groupdict().items() if text}
+    parts = dict(_named(match))
     try:
         months = {name: _month(parts.pop(name)) for name in _MONTHS_OF_A_RULE & parts.keys()}
         return _to_span(**months, **{name: int(text) for name, text in parts.items()})
@@ -150,7 +190,10 @@ def _month(word: str) -> int:
     Raises:
         KeyError: there is none of that name.
     """
-    return int(word) if word.isdigit() else _MONTH_NUMBERS[word[:3].lower()]
+    word = word.lower()
+    if word.isdigit():
+        return int(word)
+    return _OTHER_MONTHS.get(word) or _MONTH_NUMBERS[word[:3]]
 
 
 def _to_span(

@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 from memoryproject.text.cleaning import DEFANGED
 from retrieval.models import Retrieval
+from retrieval.question_times import TimesAsked, read_times
 
 SEMANTIC_LIMIT = 20
 PREFERENCE = "preference"
@@ -111,6 +112,15 @@ class RecallRequest:
     def is_present(self) -> bool:
         """Whether no other moment is asked about."""
         return self.as_of is None and self.known_at is None
+
+    def read_times(self, now: datetime) -> TimesAsked:
+        """Return when it asks about, relative to the moment that it asks about, or to now.
+
+        Without a budget times narrow nothing: all its words are searched.
+        """
+        if self.max_tokens is None:
+            return TimesAsked(words=self.query)
+        return read_times(self.query, at=self.as_of or self.known_at or now)
 
     def parameters(self) -> dict[str, Any]:
         """Return what the statement that searches a conversation takes of it, by its slots."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from enum import Enum, auto
 from typing import NamedTuple
 
 MONTHS = (
@@ -28,12 +29,57 @@ FUTURE_WITHIN = 120
 """Characters before "in two weeks"."""
 
 
+class Form(Enum):
+    """How precisely a phrase says when, which decides how its days are printed."""
+
+    DAY = auto()
+    SPAN = auto()
+    MONTH = auto()
+    SEASON = auto()
+    YEAR = auto()
+    EITHER = auto()
+    """The first or the last of its days."""
+    ABOUT = auto()
+    """Some time before the last of its days."""
+
+
+class When(NamedTuple):
+    """The days that a phrase means, both ends included."""
+
+    first: date
+    last: date
+    form: Form
+    about: str = ""
+    """How ABOUT is worded, with {day}, {month} or {year}."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Printer:
     """How a language writes dates: in English as in "1–7 May 2023"."""
 
     months: Sequence[str]
     day: str
+    year: str = "{y}"
+    either: str = "/"
+
+    def render(self, when: When) -> str:
+        """Return the days as the language writes them, no more precise than `when.form`."""
+        if when.form is Form.DAY:
+            return self.print_day(when.first)
+        if when.form is Form.SPAN:
+            return self.print_span(when.first, when.last)
+        if when.form is Form.MONTH:
+            return self.print_month(when.first)
+        if when.form is Form.YEAR:
+            return self.year.format(y=when.first.year)
+        if when.form is Form.EITHER:
+            return f"{self.print_day(when.first)} {self.either} {self.print_day(when.last)}"
+        if when.form is Form.SEASON:
+            year = when.first.year
+            return f"{year}/{(year + 1) % 100:02d}" if when.last.year > year else str(year)
+        last = when.last
+        parts = {"day": self.print_day(last), "month": self.print_month(last), "year": last.year}
+        return when.about.format(**parts)
 
     def print_day(self, day: date) -> str:
         return self.day.format(d=day.day, month=self.months[day.month - 1], y=day.year)
@@ -47,12 +93,11 @@ class Printer:
             start = start.rsplit(" ", 1)[0].removesuffix(" de")
         return f"{start}–{self.print_day(last)}"
 
-    def print_month(self, months: int) -> str:
-        year, month = divmod(months, 12)
-        return f"{self.months[month]} {date(year, month + 1, 1).year}"
+    def print_month(self, day: date) -> str:
+        return f"{self.months[day.month - 1]} {day.year}"
 
 
-ENGLISH = Printer(months=MONTHS, day="{d} {month} {y}")
+ENGLISH = Printer(months=MONTHS, day="{d} {month} {y}", either="or")
 
 
 class ChinesePrinter(Printer):
@@ -61,15 +106,16 @@ class ChinesePrinter(Printer):
     def print_span(self, first: date, last: date) -> str:
         return f"{self.print_day(first)}至{last.month}月{last.day}日"
 
-    def print_month(self, months: int) -> str:
-        year, month = divmod(months, 12)
-        return f"{date(year, month + 1, 1).year}年{month + 1}月"
+    def print_month(self, day: date) -> str:
+        return f"{day.year}年{day.month}月"
 
 
-CHINESE = ChinesePrinter(months=[str(month) for month in range(1, 13)], day="{y}年{month}月{d}日")
+CHINESE = ChinesePrinter(
+    months=[str(month) for month in range(1, 13)], day="{y}年{month}月{d}日", year="{y}年"
+)
 
 
-Meaning = Callable[[re.Match[str], date, Printer], str | None]
+Meaning = Callable[[re.Match[str], date], When | None]
 
 
 class Rule(NamedTuple):
@@ -83,39 +129,46 @@ class Rule(NamedTuple):
 # -- what phrases mean: with all that stands before `match` filled in, a function is a Meaning
 
 
-def days(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
-    return printer.print_day(at + timedelta(days=distance))
+def days(distance: int, match: re.Match[str], at: date) -> When:
+    day = at + timedelta(days=distance)
+    return When(day, day, Form.DAY)
 
 
 def _monday(at: date, weeks: int) -> date:
     return at + timedelta(days=7 * weeks - at.weekday())
 
 
-def weeks(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+def weeks(distance: int, match: re.Match[str], at: date) -> When:
     monday = _monday(at, distance)
-    return printer.print_span(monday, monday + timedelta(days=6))
+    return When(monday, monday + timedelta(days=6), Form.SPAN)
 
 
-def weekends(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
+def weekends(distance: int, match: re.Match[str], at: date) -> When:
     monday = _monday(at, distance)
-    return printer.print_span(monday + timedelta(days=5), monday + timedelta(days=6))
+    return When(monday + timedelta(days=5), monday + timedelta(days=6), Form.SPAN)
 
 
-def months(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
-    return printer.print_month(at.year * 12 + at.month - 1 + distance)
+def months(distance: int, match: re.Match[str], at: date) -> When:
+    return When(*find_months(at.year * 12 + at.month - 1 + distance), Form.MONTH)
 
 
-def years(distance: int, match: re.Match[str], at: date, printer: Printer) -> str:
-    year = str(date(at.year + distance, 1, 1).year)
-    return f"{year}年" if printer is CHINESE else year
+def years(distance: int, match: re.Match[str], at: date) -> When:
+    return When(*find_months((at.year + distance) * 12, 12), Form.YEAR)
 
 
-Unit = Callable[[int, re.Match[str], date, Printer], str]
+def find_months(number: int, count: int = 1) -> tuple[date, date]:
+    """Return the first and the last day of some months; they are numbered from the year 0 on."""
+    first, end = number, number + count
+    next_first = date(end // 12, end % 12 + 1, 1)
+    return date(first // 12, first % 12 + 1, 1), next_first - timedelta(days=1)
+
+
+Unit = Callable[[int, re.Match[str], date], When]
 UNITS: tuple[Unit, ...] = (days, weeks, months, years)
 
 
-def season(index: int, direction: int, match: re.Match[str], at: date, printer: Printer) -> str:
-    """Return the year of the last season that is over, or of the next that has not begun."""
+def season(index: int, direction: int, match: re.Match[str], at: date) -> When:
+    """Return the last season that is over, or the next that has not begun."""
     first = FIRST_MONTHS[index]
     if direction < 0:
         is_over = at.month >= first + 3  # never of winter, which ends in another year
@@ -124,82 +177,72 @@ def season(index: int, direction: int, match: re.Match[str], at: date, printer: 
             year -= 1  # last winter, said in January, is not this one
     else:
         year = at.year if at.month < first else at.year + 1
-    return f"{year}/{(year + 1) % 100:02d}" if index == 3 else str(year)
+    return When(*find_months(year * 12 + first - 1, 3), Form.SEASON)
 
 
-def _count(match: re.Match[str], numbers: Sequence[str] = NUMBERS) -> int:
-    word = match["n"].lower()
+def parse_count(word: str, numbers: Sequence[str] = NUMBERS) -> int:
+    """Return the number that a word or digits write; `numbers` are patterns, from one on."""
+    word = word.lower()
     if word.isdigit():
         return int(word)
     return next(n for n, name in enumerate(numbers, start=1) if re.fullmatch(name, word))
 
 
 def counted(
-    unit: Unit,
-    sign: int,
-    match: re.Match[str],
-    at: date,
-    printer: Printer,
-    *,
-    numbers: Sequence[str] = NUMBERS,
-) -> str | None:
-    count = _count(match, numbers)
+    unit: Unit, sign: int, match: re.Match[str], at: date, *, numbers: Sequence[str] = NUMBERS
+) -> When | None:
+    count = parse_count(match["n"], numbers)
     if unit is years and count > MOST_YEARS_AWAY:
         return None
-    return unit(sign * count, match, at, printer)
+    return unit(sign * count, match, at)
 
 
-def if_future(unit: Unit, match: re.Match[str], at: date, printer: Printer) -> str | None:
+def if_future(unit: Unit, match: re.Match[str], at: date) -> When | None:
     """ "In two weeks" is also a duration; take it as a date only after a word of future."""
     before = match.string[max(0, match.start() - FUTURE_WITHIN) : match.start()]
-    return unit(_count(match), match, at, printer) if _FUTURE.search(before) else None
+    return unit(parse_count(match["n"]), match, at) if _FUTURE.search(before) else None
 
 
-def around(words: str, match: re.Match[str], at: date, printer: Printer) -> str:
-    month = printer.print_month(at.year * 12 + at.month - 1)
-    return words.format(day=printer.print_day(at), month=month, year=at.year)
+def around(most_days: int, words: str, match: re.Match[str], at: date) -> When:
+    return When(at - timedelta(days=most_days), at, Form.ABOUT, words)
 
 
-def weekday(
-    direction: int, match: re.Match[str], at: date, printer: Printer, *, day: int | None = None
-) -> str:
+def weekday(direction: int, match: re.Match[str], at: date, *, day: int | None = None) -> When:
     """Return the last such day before, the first from today on (0), or the next one.
 
-    English speakers disagree about "next Friday": both days are printed.
+    English speakers disagree about "next Friday": both days are meant.
     """
     day = WEEKDAYS.index(match["day"].lower()) if day is None else day
     if direction < 0:
-        return printer.print_day(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
+        return days(-((at.weekday() - day - 1) % 7 + 1), match, at)
     if direction == 0:
-        return printer.print_day(at + timedelta(days=(day - at.weekday()) % 7))
+        return days((day - at.weekday()) % 7, match, at)
     coming = at + timedelta(days=(day - at.weekday() - 1) % 7 + 1)
     next_week = _monday(at, 1) + timedelta(days=day)
-    if coming == next_week:
-        return printer.print_day(coming)
-    joint = "or" if printer is ENGLISH else "/"
-    return f"{printer.print_day(coming)} {joint} {printer.print_day(next_week)}"
+    return When(coming, next_week, Form.DAY if coming == next_week else Form.EITHER)
 
 
-def named_month(direction: int, match: re.Match[str], at: date, printer: Printer) -> str:
+def named_month(direction: int, match: re.Match[str], at: date) -> When:
     month = [name.lower() for name in MONTHS].index(match["month"].lower())
     months = at.year * 12 + month
     if (months - (at.year * 12 + at.month - 1)) * direction <= 0:
         months += 12 * direction
-    return printer.print_month(months)
+    return When(*find_months(months), Form.MONTH)
 
 
-def cjk_weekday(weeks: int, match: re.Match[str], at: date, printer: Printer) -> str:
+def cjk_weekday(weeks: int, match: re.Match[str], at: date) -> When:
     day = "一二三四五六日天".index(match["day"])
-    return printer.print_day(_monday(at, weeks) + timedelta(days=min(day, 6)))
+    return days((_monday(at, weeks) - at).days + min(day, 6), match, at)
 
 
-def cjk_month_day(months: int, match: re.Match[str], at: date, printer: Printer) -> str:
+def cjk_month_day(months: int, match: re.Match[str], at: date) -> When:
     year, month = divmod(at.year * 12 + at.month - 1 + months, 12)
-    return printer.print_day(date(year, month + 1, int(match["date"])))
+    day = date(year, month + 1, int(match["date"]))
+    return When(day, day, Form.DAY)
 
 
-def cjk_year_month(years: int, match: re.Match[str], at: date, printer: Printer) -> str:
+def cjk_year_month(years: int, match: re.Match[str], at: date) -> When:
     word = match["month"]
     ones = "一二三四五六七八九".find(word.rpartition("十")[2] or "x") + 1
     month = int(word) if word.isdigit() else ones + 10 * ("十" in word)
-    return printer.print_month((at.year + years) * 12 + month - 1)
+    return When(*find_months((at.year + years) * 12 + month - 1), Form.MONTH)

@@ -11,8 +11,8 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule
-from memoryproject.text.date_phrases import find_language, rules_of
+from memoryproject.text.date_meanings import MONTHS, WEEKDAYS, Rule, When
+from memoryproject.text.date_phrases import Language, find_language, rules_of
 
 __all__ = [
     "MONTHS",
@@ -32,10 +32,11 @@ REMEMBERED_TEXTS = 500
 
 
 class Phrase(NamedTuple):
-    """Where a relative time phrase stands in a text, and the date it means, as printed."""
+    """Where a relative time phrase stands in a text, and the date it means, also as printed."""
 
     start: int
     end: int
+    when: When
     label: str
 
 
@@ -50,11 +51,16 @@ def anchor_times(text: str, *, at: datetime) -> str:
 
 
 @lru_cache(REMEMBERED_TEXTS)
-def find_phrases(text: str, *, at: datetime) -> Sequence[Phrase]:
-    """Return the relative time phrases of a text in order, each with the date it means."""
+def find_phrases(
+    text: str, *, at: datetime, language: Language | None = None
+) -> Sequence[Phrase]:
+    """Return the relative time phrases of a text in order, each with the date it means.
+
+    In `language`, where that is known already; else in the one that the text is found to be in.
+    """
     phrases = [
         phrase
-        for rule in rules_of(find_language(text))
+        for rule in rules_of(language or find_language(text))
         for match in rule.pattern.finditer(text)
         if (phrase := _to_phrase(rule, match, at.date())) is not None
     ]
@@ -67,10 +73,10 @@ def find_phrases(text: str, *, at: datetime) -> Sequence[Phrase]:
 
 def _to_phrase(rule: Rule, match: re.Match[str], said_on: date) -> Phrase | None:
     try:
-        label = rule.meaning(match, said_on, rule.printer)
+        when = rule.meaning(match, said_on)
     except (OverflowError, ValueError):  # before year 1, or 31 February
         return None
-    return Phrase(match.start(), match.end(), label) if label else None
+    return Phrase(match.start(), match.end(), when, rule.printer.render(when)) if when else None
 
 
 def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:

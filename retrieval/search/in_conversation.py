@@ -21,6 +21,7 @@ from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
+from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.late import judge, read_lines
@@ -33,6 +34,8 @@ POINTING_FACTS = 40
 LEAST_LINES = 200
 JUDGED_LINES = 500
 """Messages that are judged by their tokens, before the best of them are handed out."""
+LEGS = 3
+"""Words, meaning, and times where the question names some."""
 MOST_LINES = 5000
 TOKENS_A_LINE = 10
 """Shorter messages exist; that many of them in one answer do not."""
@@ -51,7 +54,7 @@ LINES, STATES = 10, -1
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("shared", "everyone", "of_agent", "uncounted"),
-    *("explain", "shown", "with_lines", "with_states", "model", "dim"),
+    *("explain", "shown", "with_lines", "with_states", "timely", "model", "dim"),
 )
 """Parameters that say what is asked for: a plan is kept for each of their values."""
 
@@ -90,6 +93,8 @@ class Question:
     """Search these memories alone, active or not: what was believed at a moment."""
     fusion: Fusion = DEFAULTS
     shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
+    times: TimesAsked = TimesAsked()
+    """When it asks about; without a budget that is not read."""
     shown: bool = False
     """Whether what markdown prints comes along, which saves loading it."""
 
@@ -108,13 +113,14 @@ def to_question(
     """
     fact_limit, episode_limit, line_limit = request.semantic_limit, EPISODIC_LIMIT, 0
     if request.max_tokens is not None:
-        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), 2 * fusion.depth
+        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), LEGS * fusion.depth
         line_limit = min(max(LEAST_LINES, request.max_tokens // TOKENS_A_LINE), MOST_LINES)
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     return Question(
         request=request,
         meaning=meaning,
         now=now,
+        times=request.read_times(now),
         fact_limit=fact_limit,
         episode_limit=request.episodic_limit or episode_limit,
         line_limit=line_limit,
@@ -147,9 +153,9 @@ def search_unordered(scope: Scope, question: Question) -> list[Hit]:
     statement, params = state(scope, question)
     rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
     lines = [read_lines(row[LINES], row[STATES]) for row in rows]
-    judged = judge(
-        lines, question.meaning.asked, meaning_weight=MEANING_WEIGHT, at_most=question.line_limit
-    )
+    # Of the times that are asked for all lines count, whatever their tokens say.
+    at_most = JUDGED_LINES if question.times.spans else question.line_limit
+    judged = judge(lines, question.meaning.asked, meaning_weight=MEANING_WEIGHT, at_most=at_most)
     return [_to_hit(row, own) for row, own in zip(rows, judged, strict=True)]
 
 
@@ -201,7 +207,8 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
     with_states = question.line_limit > 0 and question.meaning.asked is not None
     return read_hybrid(), {
         **_narrow(scope),
-        **_read_words(scope, question.request.query),
+        **_read_words(scope, question),
+        **question.times.to_parameters(at=question.now.date()),
         "shelves": [shelf.value for shelf in question.shelves],
         **question.request.parameters(),
         "now": question.now,
@@ -242,12 +249,13 @@ def _narrow(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _read_words(scope: Scope, query: str) -> dict[str, Any]:
-    """Return the words of a query, and in which languages they are read.
+def _read_words(scope: Scope, question: Question) -> dict[str, Any]:
+    """Return the words of a query that are searched, and in which languages they are read.
 
     Of several languages one says which words do not count: the question's own.
     """
-    words = text.prepare(query)
+    query = question.request.query
+    words = text.prepare(question.times.words or query)
     languages, language = list(scope.languages), scope.languages[0]
     if scope.is_shared:
         language = detect_question_language(query)

@@ -26,8 +26,10 @@
 --      bool and known uuid[] (search these alone: what was believed at a moment), explain
 --      and shown bool (whether `terms` and `shown` are wanted), line_limit int (single messages
 --      at most), with_lines and with_states bool (whether any are wanted, and the states of their
---      tokens), meaning and headline float (weights
---      of a message's cosine and of its episode's headline in its score)
+--      tokens), meaning and headline float (weights of a message's cosine and of its episode's
+--      headline in its score); timely bool (whether
+--      the question names times), since and until timestamptz[] (these, without their ends),
+--      narrow bool[] (which of them memories are found by)
 -- out: memory_id uuid, shelf text, rank int (1 is best), score float, rrf float,
 --      retrievability float, lexical_rank int or NULL, vector_rank int or NULL,
 --      lexical_found int, vector_found int (memories in each leg of that shelf),
@@ -44,7 +46,7 @@
 -- {within} narrows units and vectors to all of this, {counted} their statistics.
 -- index: indexing_word_count_one_a_word; indexing_unit_words_of_owner and
 --      indexing_vector_of_owner, index-only; for wide vectors indexing_vector_wide_of_owner; with
---      as_of indexing_unit_time_of_owner and indexing_vector_time_of_owner;
+--      as_of indexing_unit_time_of_owner and indexing_vector_time_of_owner, with times the former;
 --      semantic_suggestion_made_once; for single messages indexing_vector_one_a_model and
 --      indexing_vector_headline
 -- Parameters that say what is asked for come as literals, also in a plan that is kept:
@@ -192,8 +194,11 @@ lexical_unit AS MATERIALIZED (
 ),
 lexical AS (
     SELECT * FROM (
-        SELECT memory_id, shelf, max(score) AS score,
-            row_number() OVER (PARTITION BY shelf ORDER BY max(score) DESC, memory_id) AS rank
+        SELECT memory_id, shelf, max(score) AS score, row_number() OVER (
+            -- Of equals in a budget the newer first: ids grow with time.
+            PARTITION BY shelf ORDER BY max(score) DESC,
+                CASE WHEN NOT %(with_lines)s THEN memory_id END, memory_id DESC
+        ) AS rank
         FROM lexical_unit GROUP BY memory_id, shelf
     ) AS ranked WHERE rank <= %(depth)s
 ),
@@ -259,19 +264,61 @@ vector_unit AS MATERIALIZED (
 ),
 vector AS (
     SELECT * FROM (
-        SELECT memory_id, shelf, -min(distance) AS cosine,
-            row_number() OVER (PARTITION BY shelf ORDER BY min(distance), memory_id) AS rank
+        SELECT memory_id, shelf, -min(distance) AS cosine, row_number() OVER (
+            PARTITION BY shelf ORDER BY min(distance),
+                CASE WHEN NOT %(with_lines)s THEN memory_id END, memory_id DESC
+        ) AS rank
         FROM vector_unit GROUP BY memory_id, shelf
+    ) AS ranked WHERE rank <= %(depth)s
+),
+-- The third leg: what is of the times that the question names, however few words they share; where
+-- that is much, the newest of it.
+timely_unit AS MATERIALIZED (
+    SELECT unit.*, shelf.shelf, (
+        SELECT embedding <#> (SELECT vector FROM aim) FROM indexing_searchvector
+        WHERE unit_id = unit.unit_id AND model = %(model)s AND tenant_id = %(tenant)s
+    ) AS distance
+    FROM unnest(%(shelves)s::text[]) AS shelf (shelf) CROSS JOIN LATERAL (
+        SELECT unit.unit_id, unit.memory_id
+        FROM unnest(%(since)s::timestamptz[], %(until)s::timestamptz[], %(narrow)s::bool[])
+            AS span (since, until, narrow)
+        CROSS JOIN LATERAL (
+            SELECT id AS unit_id, memory_id, valid_at FROM indexing_searchunit
+            WHERE tenant_id = %(tenant)s AND {within}
+                AND valid_at >= span.since AND valid_at < span.until
+                AND shelf = shelf.shelf AND kind IN ('fact', 'message')
+                AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
+                        AND (shelf = 'fact'
+                            OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+                    WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
+                    valid_at <= %(as_of)s::timestamptz
+                    AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
+                END
+                AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
+            ORDER BY valid_at DESC LIMIT %(episode_pool)s
+        ) AS unit
+        WHERE %(timely)s AND span.narrow
+        ORDER BY unit.valid_at DESC LIMIT %(episode_pool)s
+    ) AS unit
+),
+timely AS (
+    SELECT * FROM (
+        SELECT memory_id, shelf, row_number() OVER (
+            PARTITION BY shelf ORDER BY min(distance), memory_id DESC
+        ) AS rank
+        FROM timely_unit GROUP BY memory_id, shelf
     ) AS ranked WHERE rank <= %(depth)s
 ),
 fused AS (
     SELECT memory_id, shelf, lexical.rank AS lexical_rank, vector.rank AS vector_rank,
         lexical.score AS lexical_score, vector.cosine,
         coalesce(%(lexical_weight)s::numeric / (%(k)s::numeric + lexical.rank), 0)
-            + coalesce(%(vector_weight)s::numeric / (%(k)s::numeric + vector.rank), 0) AS rrf,
+            + coalesce(%(vector_weight)s::numeric / (%(k)s::numeric + vector.rank), 0)
+            + coalesce(1 / (%(k)s::numeric + timely.rank), 0) AS rrf,
         count(lexical.rank) OVER (PARTITION BY shelf) AS lexical_found,
         count(vector.rank) OVER (PARTITION BY shelf) AS vector_found
     FROM lexical FULL JOIN vector USING (memory_id, shelf)
+        FULL JOIN timely USING (memory_id, shelf)
 ),
 weighted AS (
     SELECT fused.*,
@@ -291,17 +338,18 @@ weighted AS (
 best AS MATERIALIZED (
     SELECT * FROM (
         SELECT *, row_number() OVER (
-            PARTITION BY shelf ORDER BY rrf * retrievability DESC, memory_id
+            PARTITION BY shelf ORDER BY rrf * retrievability DESC,
+                CASE WHEN NOT %(with_lines)s THEN memory_id END, memory_id DESC
         ) AS rank
         FROM weighted
     ) AS ranked
     WHERE rank <= CASE shelf WHEN 'fact' THEN %(fact_limit)s::int ELSE %(episode_limit)s::int END
 ),
--- Single messages of both pools that deserve a place in a budget, where `line_limit` asks for
+-- Single messages of the pools that deserve a place in a budget, where `line_limit` asks for
 -- any. Deviations are added, not ranks: how far a message stands out counts. Where no vectors
 -- are there, only messages with a word in common match.
 pooled AS MATERIALIZED (
-    SELECT unit_id, words, cosine
+    SELECT unit_id, words, coalesce(directed.cosine, dated.cosine) AS cosine
     FROM (
         SELECT unit_id, score AS words FROM lexical_unit WHERE shelf = 'episode' AND %(with_lines)s
     ) AS worded
@@ -309,16 +357,24 @@ pooled AS MATERIALIZED (
         SELECT unit_id, -distance AS cosine
         FROM vector_unit WHERE shelf = 'episode' AND %(with_lines)s
     ) AS directed USING (unit_id)
+    FULL JOIN (
+        SELECT unit_id, -distance AS cosine FROM timely_unit WHERE shelf = 'episode'
+    ) AS dated USING (unit_id)
 ),
 message AS MATERIALIZED (
-    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine, array_agg(unit_id) AS units
+    SELECT memory_id, seq, max(words) AS words, max(cosine) AS cosine, array_agg(unit_id) AS units,
+        bool_or(%(timely)s AND EXISTS (
+            SELECT FROM unnest(%(since)s::timestamptz[], %(until)s::timestamptz[])
+                AS span (since, until)
+            WHERE valid_at >= since AND valid_at < until
+        )) AS is_timely
     FROM (
-        SELECT memory_id, seq, unit_id, coalesce(pooled.words, 0) AS words, coalesce(cosine, (
+        SELECT memory_id, seq, unit_id, valid_at, coalesce(pooled.words, 0) AS words, coalesce(cosine, (
             SELECT -(embedding <#> (SELECT vector FROM aim)) FROM indexing_searchvector
             WHERE unit_id = pooled.unit_id AND model = %(model)s AND tenant_id = %(tenant)s
         )) AS cosine
         FROM pooled CROSS JOIN LATERAL (
-            SELECT memory_id, first_seq AS seq FROM indexing_searchunit
+            SELECT memory_id, first_seq AS seq, valid_at FROM indexing_searchunit
             WHERE id = unit_id AND tenant_id = %(tenant)s AND kind = 'message' AND %(with_lines)s
             LIMIT 1
         ) AS unit
@@ -328,19 +384,20 @@ message AS MATERIALIZED (
 -- How many messages there are, the planner does not foresee: a headline finds its messages by
 -- a window, where a join would compare each with each.
 titled_message AS (
-    SELECT memory_id, seq, words, cosine, units,
+    SELECT memory_id, seq, words, cosine, units, is_timely,
         max(headline) OVER (PARTITION BY memory_id) AS headline
     FROM (
         SELECT *, NULL::float8 AS headline FROM message
         UNION ALL
-        SELECT memory_id, NULL, NULL, NULL, NULL, -(embedding <#> (SELECT vector FROM aim))
+        SELECT memory_id, NULL, NULL, NULL, NULL, NULL, -(embedding <#> (SELECT vector FROM aim))
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND kind = 'episode' AND model = %(model)s
             AND memory_id IN (SELECT memory_id FROM message)
     ) AS beside
 ),
 deviating AS (
-    SELECT memory_id, seq, units, words > 0 OR cosine IS NOT NULL AS matches,
+    SELECT memory_id, seq, units, is_timely,
+        words > 0 OR cosine IS NOT NULL OR is_timely AS matches,
         coalesce((words - avg(words) OVER everything)
             / nullif(stddev_pop(words) OVER everything, 0), 0) AS words,
         coalesce((cosine - avg(cosine) OVER everything)
@@ -365,12 +422,16 @@ line AS (
             LIMIT 1
         ) END AS states
         FROM (
-            SELECT memory_id, seq, units, score, meaning FROM standing_out
+            SELECT *, row_number() OVER (
+                PARTITION BY is_timely ORDER BY score DESC, seq DESC
+            ) AS place
+            FROM standing_out
             -- An array, not a join: hundreds of messages would be joined in a nested loop.
             WHERE matches AND memory_id = ANY((SELECT array_agg(memory_id) FROM best)::uuid[])
-            ORDER BY score DESC, seq DESC
-            LIMIT %(line_limit)s
-        ) AS chosen
+        ) AS matching
+        -- Half of the lines are kept for the times that the question names.
+        ORDER BY is_timely AND place <= %(line_limit)s / 2 DESC, score DESC, seq DESC
+        LIMIT %(line_limit)s
     ) AS chosen
     GROUP BY memory_id
 )

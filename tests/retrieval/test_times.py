@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from retrieval import question
+from retrieval.question_times import read_times
 from retrieval.question import Span
 from tests.conftest import Agent
 
@@ -40,7 +41,7 @@ def span(first: str, last: str | None = None, *, yearly: bool = False) -> Span:
     ],
 )
 def test_dates_and_relative_phrases_are_read(asked: str, days: list[Span]) -> None:
-    assert question.days_asked(asked, at=ASKED_AT) == tuple(days)
+    assert read_times(asked, at=ASKED_AT).spans == tuple(days)
 
 
 def test_memories_of_the_days_are_close_and_those_two_weeks_off_are_not() -> None:

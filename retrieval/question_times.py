@@ -1,0 +1,171 @@
+"""Reads when a question asks about: its days, how it orders them, and which words are left.
+
+Times are read step by step. What was read becomes one character of a private range, a mark that
+stands for its days, so that a later step sees "end of ▯", "between ▯ and ▯" or "before ▯" whatever
+the time is and however it was written. What no step has read are the words of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Any
+
+from memoryproject.text.date_phrases import CJK, Language
+from memoryproject.text.dates import find_phrases
+from retrieval.question import Span, drop_repeated, find_dates
+from retrieval.time_grammar import MARKS, Pattern, find_question_language, grammar_of
+from retrieval.time_meanings import LEAST_YEAR_DAYS, MOST_YEAR_DAYS
+
+REMEMBERED_QUESTIONS = 200
+MARK = re.compile(f"[{MARKS}]")
+FIRST_MARK = ord(MARKS[0])
+YEARS_BACK, YEARS_AHEAD = 10, 1
+"""Of a day that comes back every year, those in which memories are looked for."""
+LONGEST_SEARCHED_DAYS = MOST_YEAR_DAYS
+"""A longer span narrows too little to find by."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimesAsked:
+    """When a question asks about."""
+
+    spans: tuple[Span, ...] = ()
+    words: str = ""
+    """The question without what was read as time; all of it where nothing else is in it."""
+    order: int = 0
+    """EARLIEST or LATEST where it asks for the first or the last of several times; else 0."""
+
+    def to_parameters(self, *, at: date) -> dict[str, Any]:
+        """Return the times by the slots of a statement, for what is asked at `at`."""
+        years = range(at.year - YEARS_BACK, at.year + YEARS_AHEAD + 1)
+        exact = [
+            one
+            for span in self.spans
+            for one in ([span.in_year(year) for year in years] if span.yearly else [span])
+        ]
+        return {
+            "timely": bool(exact),
+            "since": [_midnight(span.first) for span in exact],
+            "until": [_midnight(span.last + timedelta(days=1)) for span in exact],
+            "narrow": [span.days <= LONGEST_SEARCHED_DAYS for span in exact],
+        }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+@lru_cache(REMEMBERED_QUESTIONS)
+def read_times(question: str, *, at: datetime) -> TimesAsked:
+    """Return when a question that is asked at `at` asks about, in the languages that dates have."""
+    return _Reader(question, find_question_language(question), at).read()
+
+
+class _Reader:
+    """A question in which times become marks, one after the other."""
+
+    def __init__(self, question: str, language: Language | None, at: datetime) -> None:
+        self.question = question
+        self.language = language
+        self.text = MARK.sub(" ", question).replace("'", "’")
+        self.at = at
+        self.grammar = grammar_of(language, is_cjk=bool(CJK.search(question)))
+        self.spans: list[Span] = []
+        """By the numbers of their marks."""
+        self.relative: set[int] = set()
+        """The marks of times that are relative to the moment of asking."""
+
+    def read(self) -> TimesAsked:
+        """Return what the question asks about."""
+        for dated in reversed(find_dates(self.text)):
+            self._replace(dated.start, dated.end, dated.span)
+        self._read(self.grammar.exact)
+        self._read_around()
+        phrases = find_phrases(self.text, at=self.at, language=self.language)
+        for phrase in reversed(phrases):
+            span = Span(phrase.when.first, phrase.when.last)
+            self._replace(phrase.start, phrase.end, span, is_relative=True)
+        self._read(self.grammar.relative, is_relative=True)
+        self._read(self.grammar.bare)
+        self._read_around()
+        spans, order = self._join_spans(), self._read_order()
+        words = " ".join(MARK.sub(" ", self.text).split())
+        return TimesAsked(spans, words if re.search(r"\w", words) else self.question, order)
+
+    def _mark(self, span: Span, *, is_relative: bool = False) -> str:
+        if is_relative:
+            self.relative.add(len(self.spans))
+        self.spans.append(span)
+        return chr(FIRST_MARK + len(self.spans) - 1)
+
+    def _replace(self, start: int, end: int, span: Span, *, is_relative: bool = False) -> None:
+        mark = self._mark(span, is_relative=is_relative)
+        self.text = self.text[:start] + mark + self.text[end:]
+
+    def _read(self, patterns: list[Pattern], *, is_relative: bool = False) -> None:
+        """Replace what matches by a mark; of "in May" the month alone."""
+        for regex, meaning, _ in patterns:
+
+            def replace(match: re.Match[str], meaning: object = meaning) -> str:
+                span = _apply(meaning, match, self.at.date())
+                if span is None:
+                    return match[0]
+                time = match.start("time") if "time" in match.re.groupindex else match.start()
+                before = match[0][: time - match.start()]
+                return before + self._mark(span, is_relative=is_relative)
+
+            self.text = regex.sub(replace, self.text)
+
+    def _read_around(self) -> None:
+        """Replace what makes another time of the times beside it."""
+        for pattern in self.grammar.around if MARK.search(self.text) else ():
+
+            def replace(match: re.Match[str], pattern: Pattern = pattern) -> str:
+                marks = [ord(mark) - FIRST_MARK for mark in MARK.findall(match[0])]
+                times = [self.spans[mark] for mark in marks]
+                if pattern.is_bound:
+                    times = [self._find_latest(time) for time in times]
+                span = _apply(pattern.meaning, match, *times)
+                is_relative = self.relative.issuperset(marks)
+                return self._mark(span, is_relative=is_relative) if span else match[0]
+
+            self.text = pattern.regex.sub(replace, self.text)
+
+    def _find_latest(self, span: Span) -> Span:
+        """Return a span of every year in the latest year in which it has begun."""
+        if not span.yearly:
+            return span
+        this_year = span.in_year(self.at.year)
+        has_begun = this_year.first <= self.at.date()
+        return this_year if has_begun else span.in_year(self.at.year - 1)
+
+    def _join_spans(self) -> tuple[Span, ...]:
+        """Return the spans that are left: beside an exact date no relative ones."""
+        marks = [ord(mark) - FIRST_MARK for mark in MARK.findall(self.text)]
+        exact = [mark for mark in marks if mark not in self.relative]
+        if any(not self.spans[mark].yearly for mark in exact):
+            marks = exact
+        spans = [self.spans[mark] for mark in marks]
+        years = [one for one in spans if LEAST_YEAR_DAYS <= one.days <= MOST_YEAR_DAYS]
+        if len(years) == 1 and any(one.yearly for one in spans):  # "in May of last year"
+            year = years[0].first.year
+            spans = [one.in_year(year) if one.yearly else one for one in spans if one != years[0]]
+        return drop_repeated(dict.fromkeys(spans))
+
+    def _read_order(self) -> int:
+        for order, regex in self.grammar.orders:
+            self.text, count = regex.subn(" ", self.text)
+            if count:
+                return order
+        return 0
+
+
+def _apply(meaning: object, *arguments: object) -> Span | None:
+    """Return what a pattern means; None where its days do not exist."""
+    try:
+        return meaning(*arguments)  # type: ignore[operator, no-any-return]
+    except (OverflowError, ValueError):  # before year 1, or 31 February
+        return None

@@ -1,0 +1,44 @@
+"""Orders messages by their scores, and about equal ones by time, as the question asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from retrieval.hits import MessageRow, Place
+
+ORDERED_WITHIN = 4.0
+"""Below the best score, in deviations: what is further down does not answer as well."""
+ORDER_BONUS = 3.0
+"""For the first of these messages where the first is asked for; less for each that comes after."""
+
+
+def order_messages(
+    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], *, order: int
+) -> list[MessageRow]:
+    """Return messages, best first, of equal ones the newest; of about equal ones as is asked for.
+
+    `order`: EARLIEST or LATEST where the question asks for the first or the last time, else 0.
+    """
+    if order and scores:
+        scores = _lead_by_time(messages, scores, order)
+    newest_first = sorted(
+        messages,
+        key=lambda place: (messages[place].occurred_at, place[1], place[0] or ""),
+        reverse=True,
+    )
+    ordered = sorted(newest_first, key=lambda place: -scores[place])
+    return [messages[place] for place in ordered]
+
+
+def _lead_by_time(
+    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], order: int
+) -> dict[Place, float]:
+    """Return scores that rise the more, the earlier (or the later) one of the best ones is."""
+    least = max(scores.values()) - ORDERED_WITHIN
+    rivals = [place for place, score in scores.items() if score >= least]
+    rivals.sort(key=lambda place: order * messages[place].occurred_at.timestamp())
+    steps = {place: step / len(rivals) for step, place in enumerate(rivals)}
+    return {
+        place: score + ORDER_BONUS * (1 - steps[place]) if place in steps else score
+        for place, score in scores.items()
+    }
