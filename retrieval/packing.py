@@ -159,7 +159,7 @@ def rank_messages(
     }
     weights = prefer_users(weights, messages, question=query)
     ordered = order_messages(messages, weights, order=times.order)
-    return [(messages[place], weights[place]) for place in ordered]
+    return [(message, weights[message.place]) for message in ordered]
 
 
 def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:
