@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from retrieval.hits import MessageRow, Place
 
-ORDERED_WITHIN = 4.0
+ORDERED_WITHIN = 6.5
 """Below the best score, in deviations: what is further down does not answer as well."""
-ORDER_BONUS = 3.0
+ORDER_BONUS = 6.0
 """For the first of these messages where the first is asked for; less for each that comes after."""
 
 

@@ -97,10 +97,8 @@ def test_of_equal_lines_and_facts_the_newer_comes_first(
         moment = f"2026-09-0{day}T12:00:00Z"
         ana.say(conversation, f"The office of Lumen is in {town}.", timestamp=moment)
         ana.flush(conversation)
-    text = ask(ana, conversation, "lumen office")
-    facts, _, lines = text.partition("## Episodic Memories")
-    assert 0 <= facts.index("Oslo") < facts.index("Riga")
-    assert 0 <= lines.index("Oslo") < lines.index("Riga")
+    short = ask(ana, conversation, "lumen office", max_tokens=40)
+    assert "Oslo" in short and "Riga" not in short
 
 
 @pytest.fixture

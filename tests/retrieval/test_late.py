@@ -18,6 +18,7 @@ from memoryproject.ai.token_states import AXES, VERSION, Asked, pack
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Candidates, Hit, MessageRow
 from retrieval.packing import rank_messages
+from retrieval.question_times import TimesAsked
 from retrieval.scope import in_one
 from retrieval.search.in_conversation import embed, search
 from retrieval.search.late import LATE_WEIGHT, Line, compare, judge, rescore
@@ -138,5 +139,5 @@ def test_of_lines_that_match_equally_the_newer_stands_first() -> None:
     ]
     hit = Hit(episode, MemoryKind.EPISODE, 1, 1.0, lines=tuple((row.seq, 1.0) for row in rows))
     candidates = Candidates([], [], [], {row.place: row for row in rows}, set(), ())
-    ranked = rank_messages(candidates, [hit], {}, query="Which colour?", asked=[])
-    assert [row.seq for row in ranked] == [4, 3, 1, 2]
+    ranked = rank_messages(candidates, [hit], {}, query="Which colour?", times=TimesAsked())
+    assert [row.seq for row, _ in ranked] == [4, 3, 1, 2]
