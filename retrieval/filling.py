@@ -19,6 +19,7 @@ from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
 from retrieval.roles import REPLY_SHARE, asks_for_reply, is_reply
+from retrieval.successions import put_newer_first
 from retrieval.truncation import ELLIPSIS, Trimmer
 from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
@@ -63,6 +64,8 @@ class Filling:
         """What lines show of messages."""
         self._copies: set[tuple[str, str]] = set()
         """Speakers and words of the lines."""
+        self._quoted: dict[Place, str] = {}
+        """What facts before the lines quote of messages."""
         self._told: set[str] = set()
         """The ids of facts that are printed, or that a line says."""
 
@@ -80,6 +83,7 @@ class Filling:
         links = request.links
         sizes = (measure(message, links, count=count_quarters) for message, _ in lines)
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
+        facts, layout.earlier = put_newer_first(facts)
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
         if request.category is not None or not lines:
@@ -110,7 +114,8 @@ class Filling:
             if parse_quote(hit.fact) and all(row.place in expected for row in hit.messages)
         }
         best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
-        best = [hit for hit in best if hit.id not in quoted]
+        if not any(hit.id in layout.earlier for hit in best):  # else lines show the older first
+            best = [hit for hit in best if hit.id not in quoted]
         at_most = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
         self._tell(best, FIRST, at_most=at_most)
         if settings.LLM != "offline":
@@ -132,6 +137,9 @@ class Filling:
                 self._is_said(hit) or layout.add_fact(hit, section=section, at_most=at_most)
             ):
                 self._told.add(hit.id)
+                if section == FIRST:
+                    quotation = parse_quote(hit.fact) or ("", "")
+                    self._quoted |= dict.fromkeys((row.place for row in hit.messages), quotation[1])
 
     def _is_said(self, hit: FactHit) -> bool:
         """Return whether lines show all that a fact quotes."""
@@ -147,7 +155,8 @@ class Filling:
         words = " ".join((message.content or "").split())
         day = "" if len(words) > SAID_AGAIN else f" {message.occurred_at.date()}"
         copy = (message.name or message.role) + day, words
-        if message.place in self._shown or copy in self._copies:
+        is_quoted = self._quoted.get(message.place) == words
+        if message.place in self._shown or copy in self._copies or is_quoted:
             return
         if self._show(message):
             self._copies.add(copy)
