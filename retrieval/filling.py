@@ -41,6 +41,8 @@ LARGE_TOKENS = 200
 """A message of so many tokens is never cut while a budget is there for it."""
 LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
+LEAST_ROOM = 4
+"""Tokens; no line is shorter."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
 FLOOR = 0.0
@@ -92,6 +94,8 @@ class Filling:
         else:
             self._tell_best(facts, lines)
         for message, _ in _above_floor(lines) if self._is_tight else lines:
+            if layout.room < LEAST_ROOM:
+                break
             self.add_message(message)
         self._tell(facts, FURTHER if layout.days else FIRST, at_most=layout.max_tokens)
         return [hit for hit in (*facts, *pinned) if hit.id in self._told]
@@ -164,16 +168,15 @@ class Filling:
     def _show(self, message: MessageRow) -> bool:
         """Add a message unless no part of it fits; return whether one does."""
         layout, links = self.layout, self.layout.request.links
-        content = clean_line(message.content or "", links)
+        limit = layout.max_tokens
+        if self._is_tight and is_reply(message) and not self._wants_replies:
+            return self._show_answer(message, at_most=min(int(REPLY_SHARE * limit), layout.room))
         quarters = measure(message, links, count=lambda text: count_quarters(clean(text, links)))
         size = math.ceil(quarters / 4)
-        if self._is_tight and is_reply(message) and not self._wants_replies:
-            at_most = int(REPLY_SHARE * layout.max_tokens)
-            return self._add(message, self._trimmer.answer(content, at_most=at_most))
-        limit = layout.max_tokens
         largest = min(limit, max(int(LARGEST_SHARE * limit), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > layout.room:
             return False
+        content = clean_line(message.content or "", links)
         frame = layout.frame(message)
         overhead = 0
         if 2 * size > largest:  # what stands around what it says, were it alone
@@ -191,6 +194,13 @@ class Filling:
             return True
         characters = layout.count_characters(frame)
         return self._add(message, self._trimmer.shorten(content, room=characters))
+
+    def _show_answer(self, message: MessageRow, *, at_most: int) -> bool:
+        """Add the sentences of a reply that answer; return whether they fit."""
+        if at_most < LEAST_CUT_TOKENS:
+            return False
+        content = clean_line(message.content or "", self.layout.request.links)
+        return self._add(message, self._trimmer.answer(content, at_most=at_most))
 
     def _add(self, message: MessageRow, excerpt: Excerpt, quarters: int = 0) -> bool:
         """Add what is shown of a message, with dates if these fit; return whether it fits."""

@@ -1,8 +1,8 @@
 """Finds facts about one subject of which the newer stands first, and the older as "earlier".
 
-Two sentences of one speaker that differ in how they end alone ("My locker code is 4482.", "My locker
-code is 5190.") give two values of one thing. That reads no language, and misses what is put in
-other words; an open suggestion of a contradiction says the same of two facts, whatever their words.
+Two sentences of one speaker that differ only in how they end ("My locker code is 4482.", "My
+locker code is 5190.") give two values of one thing. That reads no language, and misses what is put
+in other words; an open suggestion of a contradiction tells the same, whatever the words.
 """
 
 from collections.abc import Sequence
