@@ -19,6 +19,7 @@ from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
 from retrieval.roles import REPLY_SHARE, asks_for_reply, is_reply
+from retrieval.successions import put_newer_first
 from retrieval.truncation import ELLIPSIS, Trimmer
 from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
@@ -40,6 +41,8 @@ LARGE_TOKENS = 200
 """A message of so many tokens is never cut while a budget is there for it."""
 LEAST_LEFT_SHARE = 0.3
 """Of a message that is shortened; where less fits it is not tried."""
+LEAST_ROOM = 4
+"""Tokens; no line is shorter."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
 FLOOR = 0.0
@@ -63,6 +66,8 @@ class Filling:
         """What lines show of messages."""
         self._copies: set[tuple[str, str]] = set()
         """Speakers and words of the lines."""
+        self._quoted: dict[Place, str] = {}
+        """What facts before the lines quote of messages."""
         self._told: set[str] = set()
         """The ids of facts that are printed, or that a line says."""
 
@@ -80,6 +85,7 @@ class Filling:
         links = request.links
         sizes = (measure(message, links, count=count_quarters) for message, _ in lines)
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
+        facts, layout.earlier = put_newer_first(facts)
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
         if request.category is not None or not lines:
@@ -88,6 +94,8 @@ class Filling:
         else:
             self._tell_best(facts, lines)
         for message, _ in _above_floor(lines) if self._is_tight else lines:
+            if layout.room < LEAST_ROOM:
+                break
             self.add_message(message)
         self._tell(facts, FURTHER if layout.days else FIRST, at_most=layout.max_tokens)
         return [hit for hit in (*facts, *pinned) if hit.id in self._told]
@@ -110,7 +118,8 @@ class Filling:
             if parse_quote(hit.fact) and all(row.place in expected for row in hit.messages)
         }
         best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
-        best = [hit for hit in best if hit.id not in quoted]
+        if not any(hit.id in layout.earlier for hit in best):  # else lines show the older first
+            best = [hit for hit in best if hit.id not in quoted]
         at_most = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
         self._tell(best, FIRST, at_most=at_most)
         if settings.LLM != "offline":
@@ -132,6 +141,9 @@ class Filling:
                 self._is_said(hit) or layout.add_fact(hit, section=section, at_most=at_most)
             ):
                 self._told.add(hit.id)
+                if section == FIRST:
+                    quotation = parse_quote(hit.fact) or ("", "")
+                    self._quoted |= dict.fromkeys((row.place for row in hit.messages), quotation[1])
 
     def _is_said(self, hit: FactHit) -> bool:
         """Return whether lines show all that a fact quotes."""
@@ -147,7 +159,8 @@ class Filling:
         words = " ".join((message.content or "").split())
         day = "" if len(words) > SAID_AGAIN else f" {message.occurred_at.date()}"
         copy = (message.name or message.role) + day, words
-        if message.place in self._shown or copy in self._copies:
+        is_quoted = self._quoted.get(message.place) == words
+        if message.place in self._shown or copy in self._copies or is_quoted:
             return
         if self._show(message):
             self._copies.add(copy)
@@ -155,16 +168,15 @@ class Filling:
     def _show(self, message: MessageRow) -> bool:
         """Add a message unless no part of it fits; return whether one does."""
         layout, links = self.layout, self.layout.request.links
-        content = clean_line(message.content or "", links)
+        limit = layout.max_tokens
+        if self._is_tight and is_reply(message) and not self._wants_replies:
+            return self._show_answer(message, at_most=min(int(REPLY_SHARE * limit), layout.room))
         quarters = measure(message, links, count=lambda text: count_quarters(clean(text, links)))
         size = math.ceil(quarters / 4)
-        if self._is_tight and is_reply(message) and not self._wants_replies:
-            at_most = int(REPLY_SHARE * layout.max_tokens)
-            return self._add(message, self._trimmer.answer(content, at_most=at_most))
-        limit = layout.max_tokens
         largest = min(limit, max(int(LARGEST_SHARE * limit), LARGE_TOKENS))
         if size <= largest and size * LEAST_LEFT_SHARE > layout.room:
             return False
+        content = clean_line(message.content or "", links)
         frame = layout.frame(message)
         overhead = 0
         if 2 * size > largest:  # what stands around what it says, were it alone
@@ -182,6 +194,13 @@ class Filling:
             return True
         characters = layout.count_characters(frame)
         return self._add(message, self._trimmer.shorten(content, room=characters))
+
+    def _show_answer(self, message: MessageRow, *, at_most: int) -> bool:
+        """Add the sentences of a reply that answer; return whether they fit."""
+        if at_most < LEAST_CUT_TOKENS:
+            return False
+        content = clean_line(message.content or "", self.layout.request.links)
+        return self._add(message, self._trimmer.answer(content, at_most=at_most))
 
     def _add(self, message: MessageRow, excerpt: Excerpt, quarters: int = 0) -> bool:
         """Add what is shown of a message, with dates if these fit; return whether it fits."""

@@ -31,6 +31,7 @@ RECENT_AT_MOST = DOUBLED_SIZE
 # What may stand around a printed text goes with it.
 BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
+TIME = r"(?:\d\d:\d\d\s+)?"
 NOTE = r"(?:[ \t]*\[[^\]\n]*\])?"
 SECTION = r"(?:## (?:Semantic Memory|Episodic Memories|Recent Messages)\s+)?"
 DATED = rf"(?:### {DAY}{NOTE}\s+)?"
@@ -39,11 +40,11 @@ WHEN = r"(?:\s+\*\*When:\*\* (?:just now|yesterday|\d+ \w+ ago))?"
 FOUND = r"(?:\s+\*\*Found:\*\* id: [^\n]*)?(?:\s+\*\*Details:\*\*)?"
 SPEAKER = r"(?P<speaker>[^\s:\"][^:\"\n]{0,100}?)"
 SHORTENED_LINE = (
-    rf"^{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: \"(?P<said>[^\n]*)\"{NOTE}[ \t]*$"
+    rf"^{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{TIME}{SPEAKER}: \"(?P<said>[^\n]*)\"{NOTE}[ \t]*$"
 )
 # It ends where its line does, or where the next one starts if there are no line breaks.
 SHORTENED = (
-    rf"{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{SPEAKER}: "
+    rf"{SECTION}{DATED}{BULLET}(?:{DAY}\s+)?{TIME}{SPEAKER}: "
     rf"\"(?P<said>[^\n]*?)\"{NOTE}(?=\s*$|\s+(?:-|#))"
 )
 
@@ -170,7 +171,7 @@ def _quote(message: Message, seqs: Seqs) -> Served:
 
 def list_fact_forms(fact: Fact) -> list[Form]:
     """Return the bullet of ours, and the bare sentence as an item of somebody's own list."""
-    label = rf"\[{fact.category}(?:, {DAY})?\]\s+"
+    label = rf"\[{fact.category}(?:, {DAY})?(?:, earlier)?\]\s+"
     forms = []
     for text in _ways_of(fact.fact):
         sentence = _literal(text)
@@ -195,7 +196,7 @@ def make_message_form(message: Message) -> Form:
     text = clean_line(message.content)
     speaker = _literal(clean_line(message.name) or message.role)
     speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
-    line = rf"(?:{DAY}\s+)?{speaker}\s*: \"\s*{_literal(text)}\s*\"{NOTE}"
+    line = rf"(?:{DAY}\s+)?{TIME}{speaker}\s*: \"\s*{_literal(text)}\s*\"{NOTE}"
     return text, rf"{SECTION}{DATED}{BULLET}{line}"
 
 

@@ -1,0 +1,61 @@
+"""Finds facts about one subject of which the newer stands first, and the older as "earlier".
+
+Two sentences of one speaker that differ only in how they end ("My locker code is 4482.", "My
+locker code is 5190.") give two values of one thing. That reads no language, and misses what is put
+in other words; an open suggestion of a contradiction tells the same, whatever the words.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import takewhile
+
+from memoryproject.text.words import WORD, content_stems
+from retrieval.hits import FactHit
+from semantic.offline.quotations import parse_quote
+
+COMPARED = 8
+"""The best facts: further down none is about as good as these."""
+LEAST_SHARED = 2
+"""Content words before the value: "I love pizza." and "I love pasta." are no two values."""
+VALUE_AT_MOST = 4
+"""Words of a value; more are another story."""
+
+
+def put_newer_first(facts: Sequence[FactHit]) -> tuple[list[FactHit], set[str]]:
+    """Return facts, best first, each older one right behind its newest; and the older ones' ids."""
+    compared = facts[:COMPARED]
+    heirs: dict[str, FactHit] = {}
+    for old in compared:
+        newer = [hit for hit in compared if _follows(hit, old)]
+        if newer:
+            heirs[old.id] = max(newer, key=_moment)
+    ordered: dict[str, FactHit] = {}
+    for hit in facts:
+        first = heirs.get(hit.id, hit)
+        older = [old for old in compared if old.id in heirs and heirs[old.id].id == first.id]
+        older.sort(key=_moment, reverse=True)
+        ordered |= {one.id: one for one in (first, *older, hit) if one.id not in ordered}
+    return list(ordered.values()), set(heirs)
+
+
+def _follows(new: FactHit, old: FactHit) -> bool:
+    """Return whether a fact gives a newer value of what another one tells."""
+    if new.id == old.id or _moment(new) <= _moment(old):
+        return False
+    return new.found.memory_id in old.found.newer or _differ_in_value(new.fact, old.fact)
+
+
+def _moment(hit: FactHit) -> tuple[datetime, int]:
+    return hit.valid_at, max((row.seq for row in hit.messages), default=0)
+
+
+def _differ_in_value(one: str, other: str) -> bool:
+    quotations = parse_quote(one), parse_quote(other)
+    if quotations[0] is None or quotations[1] is None or quotations[0][0] != quotations[1][0]:
+        return False
+    words = [WORD.findall(quotation[1].casefold()) for quotation in quotations if quotation]
+    same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(*words, strict=False))])
+    values = [several[same:] for several in words]
+    if not all(0 < len(value) <= VALUE_AT_MOST for value in values):
+        return False
+    return len(content_stems(" ".join(words[0][:same]))) >= LEAST_SHARED

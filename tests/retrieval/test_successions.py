@@ -1,0 +1,77 @@
+"""The newer of two facts about one thing comes first, and the older says so."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from indexing.models import MemoryKind
+from retrieval.hits import FactHit, Hit
+from retrieval.successions import put_newer_first
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+NOTED = ["Mira: \"My locker code is 4482.\"", "Mira: \"My locker code is 5190.\""]
+
+
+def make_facts(*texts: str, newer: Sequence[tuple[int, int]] = ()) -> list[FactHit]:
+    """Return facts best first, each a day newer than the one before; `newer` suggests pairs."""
+    ids = [uuid.uuid4() for _ in texts]
+    return [
+        FactHit(
+            Hit(
+                ids[place],
+                MemoryKind.FACT,
+                place + 1,
+                1.0,
+                newer=tuple(ids[new] for old, new in newer if old == place),
+            ),
+            str(ids[place]),
+            "identity",
+            text,
+            START + timedelta(days=place),
+            1,
+        )
+        for place, text in enumerate(texts)
+    ]
+
+
+def test_the_newer_value_comes_first_and_the_older_right_behind_it() -> None:
+    facts = make_facts(NOTED[0], 'Mira: "I like tea."', NOTED[1])
+    ordered, earlier = put_newer_first(facts)
+    assert ordered == [facts[2], facts[0], facts[1]] and earlier == {facts[0].id}
+    again, _ = put_newer_first([facts[2], facts[1], facts[0]])
+    assert again == ordered[:1] + [facts[0], facts[1]]
+
+
+def test_of_three_values_the_newest_comes_first_then_the_others_newest_first() -> None:
+    facts = make_facts(*NOTED, 'Mira: "My locker code is 7001."')
+    ordered, earlier = put_newer_first(facts)
+    assert ordered == facts[::-1] and earlier == {facts[0].id, facts[1].id}
+
+
+def test_an_open_suggestion_counts_whatever_the_words() -> None:
+    facts = make_facts("Mira lives in Ghent.", "Mira moved to Rotterdam.", newer=[(0, 1)])
+    assert put_newer_first(facts) == (facts[::-1], {facts[0].id})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('Mira: "I love pizza."', 'Mira: "I love pasta."'),
+        ('Mira: "My locker code is 4482."', 'Jonas: "My locker code is 5190."'),
+        ('Mira: "My son Max is nine."', 'Mira: "My son Tim is six."'),
+        ('Mira: "My brother lives in Rome."', 'Mira: "My sister lives in Rome."'),
+        ('Mira: "My locker code is 4482."', 'Mira: "My locker code is 4482."'),
+        ("Mira lives in Ghent.", "Mira lives in Rotterdam."),
+        (
+            'Mira: "The trip to Rome was short."',
+            'Mira: "The trip to Rome was the best thing that we did in years."',
+        ),
+    ],
+)
+def test_what_tells_of_two_things_stays_in_its_order(one: str, other: str) -> None:
+    facts = make_facts(one, other)
+    assert put_newer_first(facts) == (facts, set())
