@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from retrieval.hits import MessageRow, Place
 
@@ -21,11 +22,12 @@ def order_messages(
     """
     if order and scores:
         scores = _lead_by_time(messages, scores, order)
-    newest_first = sorted(
-        messages, key=lambda place: (messages[place].occurred_at, place[1], place[0] or ""), reverse=True
-    )
-    ordered = sorted(newest_first, key=lambda place: -scores[place])
-    return [messages[place] for place in ordered]
+
+    def rank(place: Place) -> tuple[float, datetime, int, str]:
+        episode_id, seq = place
+        return scores[place], messages[place].occurred_at, seq, episode_id or ""
+
+    return [messages[place] for place in sorted(messages, key=rank, reverse=True)]
 
 
 def _lead_by_time(
