@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import TypeVar
 
 from retrieval.hits import MessageRow, Place
+
+Key = TypeVar("Key", bound=Place)
 
 ORDERED_WITHIN = 4.0
 """Below the best score, in deviations: what is further down does not answer as well."""
@@ -14,7 +17,7 @@ ORDER_BONUS = 3.0
 
 
 def order_messages(
-    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], *, order: int
+    messages: Mapping[Key, MessageRow], scores: Mapping[Key, float], *, order: int
 ) -> list[MessageRow]:
     """Return messages, best first, of equal ones the newest; of about equal ones as is asked for.
 
@@ -23,7 +26,7 @@ def order_messages(
     if order and scores:
         scores = _lead_by_time(messages, scores, order)
 
-    def rank(place: Place) -> tuple[float, datetime, int, str]:
+    def rank(place: Key) -> tuple[float, datetime, int, str]:
         episode_id, seq = place
         return scores[place], messages[place].occurred_at, seq, episode_id or ""
 
@@ -31,8 +34,8 @@ def order_messages(
 
 
 def _lead_by_time(
-    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], order: int
-) -> dict[Place, float]:
+    messages: Mapping[Key, MessageRow], scores: Mapping[Key, float], order: int
+) -> dict[Key, float]:
     """Return scores that rise the more, the earlier (or the later) one of the best ones is."""
     least = max(scores.values()) - ORDERED_WITHIN
     rivals = [place for place, score in scores.items() if score >= least]
