@@ -30,7 +30,7 @@ POINTER_BONUS = 1.25
 TIME_BONUS = 6.0
 """For a message of the days that the question names; less for days near them."""
 UNLIKE_SHARE = 0.25
-"""Of a score below the mean, where the message is of these days: that it was said then tells more."""
+"""Of a score below the mean, for a message of these days: that it was said then tells more."""
 OVER_PENALTY = 2.0
 """For a message of which the facts are retired: what replaced them comes first."""
 POINTER_K = 9

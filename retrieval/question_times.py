@@ -54,6 +54,9 @@ class TimesAsked:
         }
 
 
+NO_TIMES = TimesAsked()
+
+
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
 

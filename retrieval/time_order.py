@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeVar
 
 from retrieval.hits import MessageRow, Place
 
-ORDERED_WITHIN = 6.5
+Key = TypeVar("Key", bound=Place)
+
+ORDERED_WITHIN = 4.0
 """Below the best score, in deviations: what is further down does not answer as well."""
-ORDER_BONUS = 6.0
+ORDER_BONUS = 3.0
 """For the first of these messages where the first is asked for; less for each that comes after."""
 
 
 def order_messages(
-    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], *, order: int
+    messages: Mapping[Key, MessageRow], scores: Mapping[Key, float], *, order: int
 ) -> list[MessageRow]:
     """Return messages, best first, of equal ones the newest; of about equal ones as is asked for.
 
@@ -21,18 +25,17 @@ def order_messages(
     """
     if order and scores:
         scores = _lead_by_time(messages, scores, order)
-    newest_first = sorted(
-        messages,
-        key=lambda place: (messages[place].occurred_at, place[1], place[0] or ""),
-        reverse=True,
-    )
-    ordered = sorted(newest_first, key=lambda place: -scores[place])
-    return [messages[place] for place in ordered]
+
+    def rank(place: Key) -> tuple[float, datetime, int, str]:
+        episode_id, seq = place
+        return scores[place], messages[place].occurred_at, seq, episode_id or ""
+
+    return [messages[place] for place in sorted(messages, key=rank, reverse=True)]
 
 
 def _lead_by_time(
-    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], order: int
-) -> dict[Place, float]:
+    messages: Mapping[Key, MessageRow], scores: Mapping[Key, float], order: int
+) -> dict[Key, float]:
     """Return scores that rise the more, the earlier (or the later) one of the best ones is."""
     least = max(scores.values()) - ORDERED_WITHIN
     rivals = [place for place, score in scores.items() if score >= least]

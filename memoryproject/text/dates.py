@@ -51,9 +51,7 @@ def anchor_times(text: str, *, at: datetime) -> str:
 
 
 @lru_cache(REMEMBERED_TEXTS)
-def find_phrases(
-    text: str, *, at: datetime, language: Language | None = None
-) -> Sequence[Phrase]:
+def find_phrases(text: str, *, at: datetime, language: Language | None = None) -> Sequence[Phrase]:
     """Return the relative time phrases of a text in order, each with the date it means.
 
     In `language`, where that is known already; else in the one that the text is found to be in.

@@ -21,7 +21,7 @@ from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
-from retrieval.question_times import TimesAsked
+from retrieval.question_times import NO_TIMES, TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.late import judge, read_lines
@@ -93,7 +93,7 @@ class Question:
     """Search these memories alone, active or not: what was believed at a moment."""
     fusion: Fusion = DEFAULTS
     shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
-    times: TimesAsked = TimesAsked()
+    times: TimesAsked = NO_TIMES
     """When it asks about; without a budget that is not read."""
     shown: bool = False
     """Whether what markdown prints comes along, which saves loading it."""

@@ -83,11 +83,14 @@ def test_a_day_is_relative_to_the_moment_asked_about(
 
 
 def test_of_about_equal_lines_the_first_or_the_last_leads(ana: Agent, diary: uuid.UUID) -> None:
-    days = [day for day in range(DAYS) if "canoe" in said_on(day)]
-    first = ask(ana, diary, "When did I first do something with the canoe?", max_tokens=60)
-    last = ask(ana, diary, "When did I last do something with the canoe?", max_tokens=60)
-    assert said_on(days[0]) in first and said_on(days[-1]) not in first
-    assert said_on(days[-1]) in last and said_on(days[0]) not in last
+    for day in (4, 11, 18, 25):
+        moment = (FIRST_DAY + timedelta(days=day, hours=5)).isoformat()
+        ana.say(diary, "We rowed across the lake in a dinghy.", timestamp=moment)
+    ana.flush(diary)
+    first = ask(ana, diary, "When did we first row in a dinghy?", max_tokens=40)
+    last = ask(ana, diary, "When did we last row in a dinghy?", max_tokens=40)
+    assert "5 September" in first and "26 September" not in first
+    assert "26 September" in last and "5 September" not in last
 
 
 def test_of_equal_lines_and_facts_the_newer_comes_first(

@@ -23,6 +23,7 @@ from indexing.models import MemoryKind, SearchUnit, SearchVector
 from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.models import Retrieval
+from retrieval.question_times import read_times
 from retrieval.receipts import count_served, measure_pace, write_receipt
 from retrieval.scope import find_scope, in_one
 from retrieval.search.in_conversation import Meaning, Question, search, state
@@ -100,6 +101,17 @@ def test_what_was_true_then_is_read_by_time(conversation: Conversation) -> None:
 def test_single_messages_cost_nothing_where_none_are_asked_for(conversation: Conversation) -> None:
     assert "(kind)::text = 'message'" not in explain(conversation)
     assert "(kind)::text = 'message'" in explain(conversation, line_limit=100)
+
+
+def test_times_are_found_by_a_range_of_an_index_where_the_question_names_some(
+    conversation: Conversation,
+) -> None:
+    read_by_time = "valid_at >= span.since"
+    times = read_times("on 1 May 2026", at=NOW)
+    assert read_by_time not in explain(conversation, line_limit=100)
+    plan = explain(conversation, line_limit=100, times=times)
+    range_read = plan[plan.index(read_by_time) - 1000 : plan.index(read_by_time)]
+    assert "indexing_unit_time_of_owner" in range_read
 
 
 def test_without_a_vector_no_vector_is_read(conversation: Conversation) -> None:

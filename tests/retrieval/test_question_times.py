@@ -1,4 +1,4 @@
-"""When a question asks about, in the languages that dates are read in, and the words that are left."""
+"""When a question asks about, in all languages in which dates are read, and its other words."""
 
 from __future__ import annotations
 

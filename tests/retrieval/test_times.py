@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from retrieval import question
-from retrieval.question_times import read_times
 from retrieval.question import Span
+from retrieval.question_times import read_times
 from tests.conftest import Agent
 
 ASKED_AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
