@@ -13,7 +13,7 @@ from retrieval.hits import FactHit, Hit
 from retrieval.successions import put_newer_first
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
-NOTED = ["Mira: \"My locker code is 4482.\"", "Mira: \"My locker code is 5190.\""]
+NOTED = ['Mira: "My locker code is 4482."', 'Mira: "My locker code is 5190."']
 
 
 def make_facts(*texts: str, newer: Sequence[tuple[int, int]] = ()) -> list[FactHit]:
