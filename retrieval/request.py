@@ -156,7 +156,8 @@ def read_request(retrieval: Retrieval) -> RecallRequest:
             types = get_args(option.type) or (option.type,)
             is_moment = datetime in types
             params[option.name] = datetime.fromisoformat(value) if is_moment else value
-    query, further = retrieval.query, []
+    query = retrieval.query
+    further: list[str] = []
     for length in reversed(params.pop("queries", [])):
         further.insert(0, query[-length:])
         query = query[: -length - 1]
