@@ -70,7 +70,7 @@ class Constants:
         """Return the projected states of the tokens that count, and how rare these are."""
         weights = self.weigh(reading.tokens[prefix:])
         counts = weights > 0
-        states: Vectors = (reading.states[prefix:][counts] - self.mean) @ self.axes
+        states: Vectors = np.matmul(reading.states[prefix:][counts] - self.mean, self.axes)
         return states, weights[counts]
 
     def weigh(self, tokens: Sequence[int]) -> Vectors:
@@ -78,7 +78,8 @@ class Constants:
         numbers = np.asarray(tokens, dtype=np.int32)
         places = np.minimum(np.searchsorted(self.pieces, numbers), len(self.pieces) - 1)
         is_listed = self.pieces[places] == numbers
-        return np.where(is_listed, self.rarities[places], np.float32(self.unseen))
+        weights: Vectors = np.where(is_listed, self.rarities[places], np.float32(self.unseen))
+        return weights
 
 
 @cache
