@@ -10,7 +10,7 @@ from memoryproject.ai import embeddings, providers
 def forget_embedders() -> None:
     """Let go of the embedders and of all vectors: the settings name others from now on."""
     embeddings.get_embedders.cache_clear()
-    embeddings._embed_query.cache_clear()
+    embeddings.read_query.cache_clear()
     embeddings._passages.clear()
 
 

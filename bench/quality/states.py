@@ -190,5 +190,7 @@ speaker in front; the file is the same to the byte each time.
   where it is commonest. The {COMMONEST} commonest pieces of each language have 0: they say nothing,
   and are not kept.
 
+```text
 {figures}
+```
 """

@@ -17,9 +17,4 @@ class Migration(migrations.Migration):
                 " be made.",
             ),
         ),
-        # Compressing them saves nothing.
-        migrations.RunSQL(
-            "ALTER TABLE indexing_searchvector ALTER COLUMN states SET STORAGE EXTERNAL",
-            migrations.RunSQL.noop,
-        ),
     ]

@@ -70,7 +70,7 @@ class Constants:
         """Return the projected states of the tokens that count, and how rare these are."""
         weights = self.weigh(reading.tokens[prefix:])
         counts = weights > 0
-        states: Vectors = (reading.states[prefix:][counts] - self.mean) @ self.axes
+        states: Vectors = np.matmul(reading.states[prefix:][counts] - self.mean, self.axes)
         return states, weights[counts]
 
     def weigh(self, tokens: Sequence[int]) -> Vectors:
@@ -78,7 +78,8 @@ class Constants:
         numbers = np.asarray(tokens, dtype=np.int32)
         places = np.minimum(np.searchsorted(self.pieces, numbers), len(self.pieces) - 1)
         is_listed = self.pieces[places] == numbers
-        return np.where(is_listed, self.rarities[places], np.float32(self.unseen))
+        weights: Vectors = np.where(is_listed, self.rarities[places], np.float32(self.unseen))
+        return weights
 
 
 @cache
@@ -109,9 +110,22 @@ def pack(states: Vectors) -> bytes:
 
 def unpack(packed: bytes) -> Vectors:
     """Return the directions that `pack` was given, of any length: shape (n, AXES)."""
+    return np.hstack(_unpack_halves(packed))
+
+
+def measure_cosines(packed: bytes, asked: Asked) -> Vectors:
+    """Return the cosine of each packed token with each of those asked for: shape (n, m)."""
+    first, second = _unpack_halves(packed)  # joined they would take twice the time
+    squares = np.einsum("ij,ij->i", first, first) + np.einsum("ij,ij->i", second, second)
+    products = first @ np.ascontiguousarray(asked.states[:, :BYTES_A_TOKEN].T)
+    products += second @ np.ascontiguousarray(asked.states[:, BYTES_A_TOKEN:].T)
+    cosines: Vectors = products / np.sqrt(squares)[:, np.newaxis]
+    return cosines
+
+
+def _unpack_halves(packed: bytes) -> tuple[Vectors, Vectors]:
     pairs = np.frombuffer(packed, dtype=np.uint8).reshape(-1, BYTES_A_TOKEN)
-    states = np.empty((len(pairs), AXES), dtype=np.float32)
-    states[:, :BYTES_A_TOKEN] = pairs >> 4
-    states[:, BYTES_A_TOKEN:] = pairs & 15
-    states -= ZERO
-    return states
+    first, second = (pairs >> 4).astype(np.float32), (pairs & 15).astype(np.float32)
+    first -= ZERO
+    second -= ZERO
+    return first, second

@@ -31,8 +31,8 @@ from retrieval.statements import read_hybrid, run
 EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
-LEAST_LINES = 200
-JUDGED_LINES = 500
+LEAST_LINES = 100
+JUDGED_LINES = 400
 """Messages that are judged by their tokens, before the best of them are handed out."""
 LEGS = 3
 """Words, meaning, and times where the question names some."""

@@ -16,12 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memoryproject.ai.e5 import Vectors
-from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, unpack
+from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, measure_cosines
+from memoryproject.database.batches import in_batches
 
 LATE_WEIGHT = 2.0
 """Of how far a message stands out by its tokens, where its words have 1."""
 MEANING_BESIDE = 0.5
 """Of its vector's likeness where its tokens are compared: they say more than their mean."""
+AT_ONCE = 64
+"""Texts of which the unpacked numbers fit the processor's cache."""
 
 
 class Line(NamedTuple):
@@ -88,12 +91,14 @@ def compare(packed: Sequence[bytes], asked: Asked) -> Vectors:
     The mean cosine of each asked token with the nearest of the text, by the weights; 0 for a
     text without tokens.
     """
+    return np.concatenate([_compare_some(some, asked) for some in in_batches(packed, size=AT_ONCE)])
+
+
+def _compare_some(packed: Sequence[bytes], asked: Asked) -> Vectors:
     counts = np.array([len(one) // BYTES_A_TOKEN for one in packed])
     likenesses = np.zeros(len(packed), dtype=np.float32)
     if counts.any():
-        tokens = unpack(b"".join(packed))
-        cosines = asked.states @ tokens.T / np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
         starts = (np.cumsum(counts) - counts)[counts > 0]
-        best = np.maximum.reduceat(cosines, starts, axis=1)
-        likenesses[counts > 0] = asked.weights @ best / asked.weights.sum()
+        best = np.maximum.reduceat(measure_cosines(b"".join(packed), asked), starts, axis=0)
+        likenesses[counts > 0] = best @ asked.weights / asked.weights.sum()
     return likenesses
