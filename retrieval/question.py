@@ -37,8 +37,6 @@ def _stands_in(name: str, asked: str) -> bool:
 
 FADES_IN_DAYS = 14
 """People tell of a day some days later, and of a plan some days before."""
-NEAR_SHARE = 0.75
-"""A memory of the day before or after counts less than one of the day itself."""
 FEW_DAYS, FEW_DAYS_SHARE = 7, 1.75
 """Who names a day or a week knows when it was; of a month or a year most is something else."""
 LONGEST_NAMED_DAYS = 31
@@ -152,8 +150,8 @@ def drop_repeated(spans: Iterable[Span]) -> tuple[Span, ...]:
 def closeness(asked: Iterable[Span], *, on: date, named: Iterable[Span] = ()) -> float:
     """Return how close a memory of the day `on` is to the days asked for.
 
-    1.0 on them, or where it names them itself, more where they are few; beside them NEAR_SHARE at
-    most, less with each day that lies between, 0.0 from two weeks on.
+    1.0 on them, or where it names them itself, FEW_DAYS_SHARE where they are few; less with each
+    day that lies between, 0.0 from two weeks on.
     """
     spans = [Span(on, on), *(span for span in named if span.days <= LONGEST_NAMED_DAYS)]
     return max((_closeness(wanted, span) for wanted in asked for span in spans), default=0.0)
@@ -162,7 +160,7 @@ def closeness(asked: Iterable[Span], *, on: date, named: Iterable[Span] = ()) ->
 def _closeness(wanted: Span, span: Span) -> float:
     off = wanted.days_off(span)
     if off:
-        return NEAR_SHARE * max(0.0, 1 - off / FADES_IN_DAYS)
+        return max(0.0, 1 - off / FADES_IN_DAYS)
     return FEW_DAYS_SHARE if wanted.days <= FEW_DAYS else 1.0
 
 

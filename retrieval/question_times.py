@@ -8,7 +8,7 @@ the time is and however it was written. What no step has read are the words of t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
@@ -20,6 +20,8 @@ from retrieval.time_grammar import MARKS, Pattern, find_question_language, gramm
 from retrieval.time_meanings import LEAST_YEAR_DAYS, MOST_YEAR_DAYS
 
 REMEMBERED_QUESTIONS = 200
+READ_CHARACTERS = 1_000
+"""Of a question; what comes behind is words."""
 MARK = re.compile(f"[{MARKS}]")
 FIRST_MARK = ord(MARKS[0])
 YEARS_BACK, YEARS_AHEAD = 10, 1
@@ -64,7 +66,9 @@ def _midnight(day: date) -> datetime:
 @lru_cache(REMEMBERED_QUESTIONS)
 def read_times(question: str, *, at: datetime) -> TimesAsked:
     """Return when a question that is asked at `at` asks about, in the languages that dates have."""
-    return _Reader(question, find_question_language(question), at).read()
+    head, rest = question[:READ_CHARACTERS], question[READ_CHARACTERS:]
+    times = _Reader(head, find_question_language(head), at).read()
+    return replace(times, words=times.words + rest)
 
 
 class _Reader:
@@ -95,8 +99,16 @@ class _Reader:
         self._read(self.grammar.bare)
         self._read_around()
         spans, order = self._join_spans(), self._read_order()
+        return TimesAsked(
+            spans, self._join_words() if self.spans or order else self.question, order
+        )
+
+    def _join_words(self) -> str:
+        """Return the words that are left, or all where none is."""
         words = " ".join(MARK.sub(" ", self.text).split())
-        return TimesAsked(spans, words if re.search(r"\w", words) else self.question, order)
+        if "'" in self.question:
+            words = words.replace("’", "'")
+        return words if re.search(r"\w", words) else self.question
 
     def _mark(self, span: Span, *, is_relative: bool = False) -> str:
         if is_relative:

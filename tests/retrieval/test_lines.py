@@ -27,6 +27,12 @@ def test_what_was_said_on_the_days_asked_for_moves_up() -> None:
     assert near > weigh(score=1, retrievability=1)
 
 
+def test_of_the_days_asked_for_what_is_unlike_the_question_loses_little() -> None:
+    unlike = weigh(score=-8, retrievability=1, closeness=1)
+    assert unlike > weigh(score=3, retrievability=1)
+    assert unlike < weigh(score=-1, retrievability=1, closeness=1)
+
+
 def test_what_is_no_longer_true_moves_down() -> None:
     over = weigh(score=2, retrievability=1, is_over=True)
     assert over == pytest.approx(weigh(score=0, retrievability=1))

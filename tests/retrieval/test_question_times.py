@@ -138,6 +138,12 @@ def test_words_that_were_read_as_time_are_no_words_unless_nothing_else_is_left(
     assert read(question).words == words
 
 
+def test_a_long_question_is_read_at_its_beginning_alone_and_loses_no_word() -> None:
+    times = read("What did I cook on 3 May 2026? " + "and then 1 2 on the " * 5_000 + "4 May 2026")
+    assert len(times.spans) == 1
+    assert times.words.startswith("What did I cook on ?") and times.words.endswith("4 May 2026")
+
+
 def test_beside_an_exact_date_what_is_relative_to_the_moment_of_asking_means_nothing() -> None:
     question = "What was Tim's issue last week, as mentioned on November 6, 2023?"
     assert spans(question) == [("2023-11-06", "2023-11-06")]

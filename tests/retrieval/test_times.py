@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from retrieval import question
-from retrieval.question import Span
+from retrieval.question import FEW_DAYS_SHARE, Span
 from retrieval.question_times import read_times
 from tests.conftest import Agent
 
@@ -52,6 +52,12 @@ def test_memories_of_the_days_are_close_and_those_two_weeks_off_are_not() -> Non
     assert question.closeness([], on=date(2026, 5, 31)) == 0
 
 
+def test_the_day_itself_counts_more_where_a_day_or_a_week_is_named() -> None:
+    first = [span("2026-05-01")]
+    assert question.closeness(first, on=date(2026, 5, 1)) == FEW_DAYS_SHARE > 1
+    assert question.closeness(first, on=date(2026, 5, 2)) < 1
+
+
 def test_a_memory_that_names_the_days_itself_is_close_but_naming_the_year_is_too_little() -> None:
     may, told = [span("2026-05-01", "2026-05-31")], date(2026, 9, 1)
     assert question.closeness(may, on=told, named=[span("2026-05-09")]) == 1
@@ -63,7 +69,7 @@ def test_a_month_without_a_year_is_that_of_any_year() -> None:
     assert question.closeness(december, on=date(2023, 12, 9)) == 1
     assert question.closeness(december, on=date(2024, 1, 7)) == pytest.approx(0.5)
     leap = [span("2000-02-29", yearly=True)]
-    assert question.closeness(leap, on=date(2023, 2, 28)) == 1
+    assert question.closeness(leap, on=date(2023, 2, 28)) == FEW_DAYS_SHARE
 
 
 RACES = [
