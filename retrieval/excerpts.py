@@ -23,7 +23,9 @@ def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
     `at`: when it was said. The dates are words of ours.
     """
     line = " ".join(line.split())[:READ_AT_MOST]
-    labels = place_labels(line, find_phrases(line, at=at))
+    said_on = f"{at.day} {at:%B %Y}"  # "today" needs no date: it stands above the line
+    phrases = [phrase for phrase in find_phrases(line, at=at) if phrase.label != said_on]
+    labels = place_labels(line, phrases)
     if not labels or not excerpt.text:
         return excerpt
     whole = ((" ".join(excerpt.text.split()), 0),)
