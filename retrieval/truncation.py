@@ -150,6 +150,8 @@ _NAME_AFTER = re.compile(r"\[[^\[\]:]+\]")
 LONGEST_RETRACTION = 60
 """Characters of a sentence that does nothing but take back the one before."""
 RETRACTION = re.compile("|".join(read_table(__file__)["retraction"]), re.IGNORECASE)
+FENCED = re.compile(r"(?<!\S)```.*?```(?!\S)", re.DOTALL)
+"""Code, which is one sentence: half of it is none."""
 _ENDS_NO_SENTENCE = re.compile(rf"\b(?:[A-Z]|{TITLES}|No|\d{{1,2}})\. $")
 
 
@@ -281,7 +283,10 @@ def split_sentences(content: str, *, longest: int | None = None) -> list[Sentenc
     text = " ".join(content.split())
     parts: list[str] = []
     start = 0
+    fences = [match.span() for match in FENCED.finditer(text)] if "```" in text else []
     for match in _BREAK.finditer(text):
+        if any(first < match.start() < last for first, last in fences):
+            continue
         part = text[start : match.end()]
         if not _ENDS_NO_SENTENCE.search(part[-8:]) and not _parts_a_name(text, match.end()):
             parts.append(part)
