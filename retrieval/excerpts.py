@@ -1,11 +1,15 @@
-"""What is shown of a message: whether a part is missing, and the dates of relative phrases."""
+"""What is shown of a message: whether a part is missing, dates of phrases, lines of code."""
 
+import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from memoryproject.text.cleaning import clean, find_forged
 from memoryproject.text.dates import find_phrases, place_labels
 from memoryproject.text.parts import Excerpt
-from retrieval.truncation import ELLIPSIS
+from retrieval.truncation import ELLIPSIS, FENCED
 
+CODE = re.compile(r"^ {0,3}(`{3,})[^`\n]*\n.*?^ {0,3}\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
 READ_AT_MOST = 2_000
 """Characters of a message in which phrases such as "yesterday" are looked for."""
 
@@ -23,20 +27,85 @@ def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
     `at`: when it was said. The dates are words of ours.
     """
     line = " ".join(line.split())[:READ_AT_MOST]
-    labels = place_labels(line, find_phrases(line, at=at))
+    said_on = f"{at.day} {at:%B %Y}"  # "today" needs no date: it stands above the line
+    phrases = [phrase for phrase in find_phrases(line, at=at) if phrase.label != said_on]
+    fences = [match.span() for match in FENCED.finditer(line)]
+    labels = [
+        label
+        for label in place_labels(line, phrases)
+        if not any(start < label[0] < end for start, end in fences)
+    ]
     if not labels or not excerpt.text:
         return excerpt
-    whole = ((" ".join(excerpt.text.split()), 0),)
+    return _insert(excerpt, [(end, end, label) for end, label in labels])
+
+
+def keep_code(excerpt: Excerpt, said: str, links: str) -> Excerpt:
+    """Return an excerpt of a message in which code in a closed fence keeps its white space.
+
+    That is ours, as is the backslash before what would be taken for a line of ours. Code of which
+    a part is left out stays on one line: nothing would close it.
+    """
+    if "```" not in said or not excerpt.text:
+        return excerpt
+    text = clean(said, links)
+    line = " ".join(text.split())
+    pieces = _list_pieces(excerpt)
+    gaps = [
+        gap
+        for code in CODE.finditer(text)
+        for first, last in [_to_line(text, code.start(), code.end())]
+        if any(
+            start is not None and start <= first and last <= start + len(words)
+            for words, start in pieces
+        )
+        for gap in _list_gaps(code[0], first, len(line))
+    ]
+    return _insert(excerpt, gaps) if gaps else excerpt
+
+
+def _to_line(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where a stretch of a text lies in it with one space between two words."""
+    before = " ".join(text[:start].split())
+    first = len(before) + bool(before)
+    return first, first + len(" ".join(text[start:end].split()))
+
+
+def _list_gaps(code: str, first: int, length: int) -> Iterator[tuple[int, int, str]]:
+    """Yield the spaces around and in code at `first` of a line, and what they become."""
+    if first:
+        yield first - 1, first, "\n"
+    place, done = first, 0
+    for word in re.finditer(r"\S+", code):
+        space = code[done : word.start()]
+        if done and space != " ":
+            line = code[word.start() :].partition("\n")[0]
+            is_forged = "\n" in space and find_forged(line) == 0
+            yield place, place + 1, space + "\\" * is_forged
+        place += bool(done) + len(word[0])
+        done = word.end()
+    if place < length:
+        yield place, place + 1, "\n"
+
+
+def _list_pieces(excerpt: Excerpt) -> Sequence[tuple[str, int | None]]:
+    if excerpt.pieces is not None:
+        return excerpt.pieces
+    return [(" ".join(excerpt.text.split()), 0)]
+
+
+def _insert(excerpt: Excerpt, ours: Sequence[tuple[int, int, str]]) -> Excerpt:
+    """Return an excerpt with words of ours for stretches of its line, which may be empty."""
     pieces: list[tuple[str, int | None]] = []
-    for words, start in whole if excerpt.pieces is None else excerpt.pieces:
+    for words, start in _list_pieces(excerpt):
         if start is None:
             pieces.append((words, None))
             continue
         done = start
-        for end, label in labels:
-            if done < end <= start + len(words):
-                pieces += [(words[done - start : end - start], done), (label, None)]
-                done = end
-        if done < start + len(words):
-            pieces.append((words[done - start :], done))
-    return Excerpt("".join([words for words, _ in pieces]), tuple(pieces))
+        for first, last, instead in ours:
+            if done <= first and done < last <= start + len(words):
+                pieces += [(words[done - start : first - start], done), (instead, None)]
+                done = last
+        pieces.append((words[done - start :], done))
+    shown = tuple(piece for piece in pieces if piece[0])
+    return Excerpt("".join([words for words, _ in shown]), shown)

@@ -14,7 +14,7 @@ from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval.budget import count_part
-from retrieval.excerpts import add_dates
+from retrieval.excerpts import add_dates, keep_code
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
@@ -204,8 +204,9 @@ class Filling:
 
     def _add(self, message: MessageRow, excerpt: Excerpt, quarters: int = 0) -> bool:
         """Add what is shown of a message, with dates if these fit; return whether it fits."""
-        line = clean_line(message.content or "", self.layout.request.links)
-        dated = add_dates(excerpt, line, at=message.occurred_at)
+        said, links = message.content or "", self.layout.request.links
+        dated = add_dates(excerpt, clean_line(said, links), at=message.occurred_at)
+        dated = keep_code(dated, said, links)
         if dated is not excerpt and self.layout.add_line(message, dated):
             self._shown[message.place] = dated.text
         elif self.layout.add_line(message, excerpt, quarters=quarters):

@@ -16,6 +16,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
 
 from indexing.text import prepare
+from memoryproject.process.tables import read_table
 from memoryproject.text.parts import NOTHING, Excerpt
 from memoryproject.text.sentences import TITLES
 from memoryproject.text.tokens import count_tokens
@@ -142,6 +143,15 @@ _BREAK = re.compile(
     r"(?<=[.!?…])[ ]|(?<=[.!?…][\"'”’)\]])[ ]|(?<=\])[ ]|[ ](?=\[)"
     r"|(?<=[。！？])(?![」』”。！？ ])|(?<=[。！？][」』”])(?! )"
 )
+LONGEST_NAME = 32
+"""Characters with the brackets; what stands in longer ones is a note of its own."""
+_NAME_BEFORE = re.compile(r"\[[^\[\]:]+\] $")
+_NAME_AFTER = re.compile(r"\[[^\[\]:]+\]")
+LONGEST_RETRACTION = 60
+"""Characters of a sentence that does nothing but take back the one before."""
+RETRACTION = re.compile("|".join(read_table(__file__)["retraction"]), re.IGNORECASE)
+FENCED = re.compile(r"(?<!\S)```.*?```(?!\S)", re.DOTALL)
+"""Code, which is one sentence: half of it is none."""
 _ENDS_NO_SENTENCE = re.compile(rf"\b(?:[A-Z]|{TITLES}|No|\d{{1,2}})\. $")
 
 
@@ -273,17 +283,38 @@ def split_sentences(content: str, *, longest: int | None = None) -> list[Sentenc
     text = " ".join(content.split())
     parts: list[str] = []
     start = 0
+    fences = [match.span() for match in FENCED.finditer(text)] if "```" in text else []
     for match in _BREAK.finditer(text):
+        if any(first < match.start() < last for first, last in fences):
+            continue
         part = text[start : match.end()]
-        if not _ENDS_NO_SENTENCE.search(part[-8:]):
+        if not _ENDS_NO_SENTENCE.search(part[-8:]) and not _parts_a_name(text, match.end()):
             parts.append(part)
             start = match.end()
-    parts.append(text[start:])
+    parts = _join_retractions([*parts, text[start:]])
     if longest is not None:
         parts = [piece for part in parts for piece in _split_long(part, longest)]
     starts = accumulate(map(len, parts), initial=0)
     pairs = zip(parts, starts, strict=False)
     return [Sentence(part, _find_words(part), start) for part, start in pairs if part.strip()]
+
+
+def _parts_a_name(text: str, place: int) -> bool:
+    """Return whether a break parts a short bracket, such as "[Sarah]", from what is said of it."""
+    before = text[max(0, place - LONGEST_NAME) : place]
+    after = text[place : place + LONGEST_NAME]
+    return _NAME_BEFORE.search(before) is not None or _NAME_AFTER.match(after) is not None
+
+
+def _join_retractions(parts: Sequence[str]) -> list[str]:
+    """Return sentences, each with a short one behind it that takes it back: "Just kidding."."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and len(part) <= LONGEST_RETRACTION and RETRACTION.search(part):
+            joined[-1] += part
+        else:
+            joined.append(part)
+    return joined
 
 
 def join_sentences(sentences: Sequence[Sentence], kept: set[int]) -> Excerpt:

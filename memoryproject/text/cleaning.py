@@ -185,6 +185,12 @@ def _escape(text: str) -> str:
     return "\n".join(lines)
 
 
+def find_forged(line: str) -> int | None:
+    """Return where a line that would be taken for one of ours gets a backslash; None: nowhere."""
+    match = _OURS.match(line)
+    return match.end() if match else None
+
+
 def _find_fences(lines: list[str]) -> dict[int, int]:
     """Return where each closed block of code begins and ends; none after one left open."""
     ends: dict[int, int] = {}

@@ -17,7 +17,9 @@ from episodic import queries as episodic_queries
 from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
 from memoryproject.text.cleaning import clean_line
+from memoryproject.text.parts import Excerpt
 from notes import queries as note_queries
+from retrieval.excerpts import add_dates
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.correction_marks import find_heirs
 from semantic.echoes import Answers, Printed
@@ -118,8 +120,10 @@ def _list_episodes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) 
     messages = episodic_queries.messages_of_episodes(tenant=tenant, episode_ids=episodes)
     for memory_id in filter(episodes.__contains__, reach):
         episode, rows, seqs = episodes[memory_id], messages[memory_id], reach[memory_id]
-        texts = [Served(episode.summary, "", seqs), *(_quote(row, seqs) for row in rows)]
-        yield memory_id, texts, [*list_headline_forms(episode), *map(make_message_form, rows)]
+        dated = [replace(_quote(row, seqs), text=_date(row)) for row in rows]
+        texts = [Served(episode.summary, "", seqs), *(_quote(row, seqs) for row in rows), *dated]
+        forms = chain.from_iterable(map(list_message_forms, rows))
+        yield memory_id, texts, [*list_headline_forms(episode), *forms]
 
 
 def _list_notes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> Iterator[Part]:
@@ -191,9 +195,21 @@ def list_headline_forms(episode: Episode) -> list[Form]:
     return [(title_text, rf"{title}{WHEN}(?:\s+{summary})?{FOUND}"), (summary_text, summary)]
 
 
-def make_message_form(message: Message) -> Form:
-    """Return the line of a message, with the day above it or before it."""
-    text = clean_line(message.content)
+def list_message_forms(message: Message) -> list[Form]:
+    """Return the line of a message, and with the dates of "yesterday" and its like in it."""
+    plain, dated = clean_line(message.content), _date(message)
+    forms = [make_message_form(message)]
+    return forms if dated == plain else [*forms, make_message_form(message, dated)]
+
+
+def _date(message: Message) -> str:
+    line = clean_line(message.content)
+    return add_dates(Excerpt(line), line, at=message.occurred_at).text
+
+
+def make_message_form(message: Message, text: str | None = None) -> Form:
+    """Return the line of a message, with the day above it or before it; `text`: what it shows."""
+    text = clean_line(message.content) if text is None else text
     speaker = _literal(clean_line(message.name) or message.role)
     speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
     line = rf"(?:{DAY}\s+)?{TIME}{speaker}\s*: \"\s*{_literal(text)}\s*\"{NOTE}"

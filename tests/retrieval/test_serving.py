@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from episodic.engines import Line
 from episodic.models import Episode, Message
 from memoryproject.text.cleaning import DEFANGED, clean_line
-from memoryproject.text.parts import join
+from memoryproject.text.parts import Excerpt, join
 from retrieval import markdown
+from retrieval.excerpts import add_dates
 from retrieval.receipts import echoes
 from semantic.echoes import Answers, Printed, cut_quotes
 from semantic.engines import Served
@@ -45,6 +46,17 @@ def test_any_message_is_cut_as_it_is_printed(content: str, name: str, with_day: 
     form = echoes.make_message_form(message)
     assert cut(shown, [form]) == ("", True)
     assert cut(f"### 2026-03-02\n{shown}\nI have a bike.", [form]) == ("I have a bike.", True)
+
+
+def test_times_dates_and_marks_of_order_are_cut_with_what_they_stand_beside() -> None:
+    content = "Yesterday I ran  in the park. Tomorrow I rest."
+    message = Message(role="user", name="Mira", content=content, occurred_at=NOW)
+    dated = add_dates(Excerpt(content), content, at=NOW)
+    assert "Yesterday (1 March 2026) I ran in" in dated.text
+    shown = markdown.render_message(message, DEFANGED, time="09:00 ", excerpt=dated)
+    assert cut(join(shown)[:-1], echoes.list_message_forms(message)) == ("", True)
+    forms = echoes.list_fact_forms(Fact(category="identity", fact="Mira runs."))
+    assert cut("- [identity, 2 March 2026, earlier] Mira runs.", forms) == ("", True)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -31,6 +31,9 @@ def trimmer() -> Trimmer:
         ),
         ("“Really?” she said…  Yes.\nNo", ["“Really?” ", "she said… ", "Yes. ", "No"]),
         ("你好吗？“很好！”我在医院。", ["你好吗？", "“很好！”", "我在医院。"]),
+        ("I smoke. Not any more. Jo does.", ["I smoke. Not any more. ", "Jo does."]),
+        ("Verlobt! Scherz. Wir aßen nur.", ["Verlobt! Scherz. ", "Wir aßen nur."]),
+        ("Hi. I met [Sarah] at noon.", ["Hi. ", "I met [Sarah] at noon."]),
         ("one line", ["one line"]),
         (" \n", []),
     ],
@@ -79,3 +82,27 @@ def test_the_longest_message_costs_no_more_than_some_seconds(trimmer: Trimmer, t
     start = time.process_time()
     trimmer.drop_filler(text), trimmer.shorten(text), trimmer.cut(text, at_most=200)
     assert time.process_time() - start < 5  # what grows with the square takes minutes
+
+
+REPLY = (
+    "Great question! There are many things to think of. Keep a diary of your runs. "
+    "For your knees I suggest the Brooks Ghost with a soft sole. "
+    "Drink enough water. Stretch after each run. Let me know how it goes!"
+)
+
+
+def test_of_a_reply_the_sentences_that_answer_are_shown() -> None:
+    trimmer = Trimmer(question="Which shoes are good for my knees?", messages=[REPLY, *SAID])
+    answer = trimmer.answer(REPLY, at_most=100).text
+    assert (
+        answer
+        == f"{ELLIPSIS} For your knees I suggest the Brooks Ghost with a soft sole. {ELLIPSIS}"
+    )
+    nothing_asked = Trimmer(question="Who sings?", messages=[REPLY, *SAID])
+    assert count_tokens(nothing_asked.answer(REPLY, at_most=20).text) <= 20
+
+
+def test_what_takes_a_sentence_back_stays_with_it() -> None:
+    said = "I got engaged to Rachel last night! Just kidding. We only had dinner. Bye."
+    trimmer = Trimmer(question="Who is engaged to Rachel?", messages=[said, *SAID])
+    assert "Rachel last night! Just kidding." in trimmer.shorten(said).text
