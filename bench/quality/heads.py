@@ -30,7 +30,17 @@ from bench.quality.labels import (
 from bench.quality.report import Report
 from memoryproject.ai.e5 import load_e5
 from semantic.offline import heads
-from semantic.offline.heads import ACTS, CATEGORIES, DANGER, KEEP, LEANS, REPEATS, REPLACES, Floats
+from semantic.offline.heads import (
+    ACTS,
+    CATEGORIES,
+    DANGER,
+    KEEP,
+    LEANS,
+    MATERIAL,
+    REPEATS,
+    REPLACES,
+    Floats,
+)
 
 CARD = heads.WEIGHTS.with_suffix(".md")
 UNITS = {"sentence": 96, "pair": 40}
@@ -102,7 +112,7 @@ def _train_sentences(
 ) -> tuple[heads.Heads, dict[str, Any]]:
     inputs = np.stack([vectors[row.sample.text] for row in rows])
     traits = [heads.measure_traits(row.sample) for row in rows]
-    return train("sentence", (KEEP, DANGER, LEANS, *ACTS, *CATEGORIES), rows, inputs, traits)
+    return train("sentence", (KEEP, DANGER, LEANS, MATERIAL, *ACTS, *CATEGORIES), rows, inputs, traits)
 
 
 def _train_pairs(
