@@ -182,6 +182,8 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
         for place, label in enumerate(labels):
             if label["act"] == "assistant" or message["role"] != "user":
                 continue
+            if chat["kind"] == MATERIAL and label["act"] == "pasted":
+                continue  # by itself it looks like its sender's own words
             sample = Sample(
                 text=label["s"],
                 place=place,
