@@ -53,7 +53,7 @@ VECTOR_SCALE = 0.5
 """Of standardised vectors beside standardised traits, of which there are fewer."""
 RECALL = {KEEP: 0.92, DANGER: 0.85, LEANS: 0.3, "instruction": 0.83}
 """The share of positives of the choice part that must be found, where a miss costs more."""
-PRECISION = {REPLACES: 0.7, REPEATS: 0.9}
+PRECISION = {REPLACES: 0.75, REPEATS: 0.9}
 """The least precision on the choice part, where a false alarm costs more."""
 TEXT_AT_MOST = 600
 """Characters of a sentence that are embedded."""

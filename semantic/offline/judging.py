@@ -93,7 +93,7 @@ class Judge:
         has_material = has_assistant and _has_material(sentences, rows)
         return [
             NOTHING
-            if has_material and item.is_below_opening
+            if has_material and item.is_below_opening and not item.asked_to_keep
             else self._decide(shares, item, has_assistant)
             for item, shares in zip(sentences, rows, strict=True)
         ]
