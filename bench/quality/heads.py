@@ -112,7 +112,8 @@ def _train_sentences(
 ) -> tuple[heads.Heads, dict[str, Any]]:
     inputs = np.stack([vectors[row.sample.text] for row in rows])
     traits = [heads.measure_traits(row.sample) for row in rows]
-    return train("sentence", (KEEP, DANGER, LEANS, MATERIAL, *ACTS, *CATEGORIES), rows, inputs, traits)
+    names = (KEEP, DANGER, LEANS, MATERIAL, *ACTS, *CATEGORIES)
+    return train("sentence", names, rows, inputs, traits)
 
 
 def _train_pairs(

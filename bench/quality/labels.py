@@ -199,4 +199,5 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
                 targets[MATERIAL] = after[0]["act"] == "pasted"
             if label["keep"]:
                 targets |= {name: label["category"] == name for name in CATEGORIES}
-            yield SentenceRow(sample, chat["language"], part_of(chat.get("plan", chat["id"])), targets)
+            part = part_of(chat.get("plan", chat["id"]))
+            yield SentenceRow(sample, chat["language"], part, targets)

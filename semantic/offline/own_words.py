@@ -25,8 +25,11 @@ PASTED = tuple(
         r"```[^\n]*",  # a fence that nobody closed hides its own line alone
         r"^[ \t]*>.*?$",
         r"^[ \t]*— .*?$",  # a line of a dialogue
-        r"\A\s*\*(?-i:(?![A-Z]))[^*\n]*[^\W\d_] [^*\n]+\*(?=\s).*\Z",  # "*waves a hand* I'm the king"
-        r"^[ \t]*(?:\"[^\"]{60,}\"|“[^“”]{60,}”|„[^„“”]{60,}[“”]|«[^«»]{60,}»|「[^「」]{30,}」)[ \t]*$",
+        # "*waves a hand* I'm the king": a part is played.
+        r"\A\s*\*(?-i:(?![A-Z]))[^*\n]*[^\W\d_] [^*\n]+\*(?=\s).*\Z",
+        # A paragraph that is a quotation, longer than a title.
+        r"^[ \t]*(?:\"[^\"]{60,}\"|“[^“”]{60,}”|„[^„“”]{60,}[“”]|«[^«»]{60,}»|「[^「」]{30,}」)"
+        r"[ \t]*$",
         r"^[ \t]*#{1,6}[ \t].*?$",  # a heading of Markdown
         r"<(?P<tag>[a-z][\w-]{0,40})(?:\s[^<>]{0,200})?>.{0,1000}?</(?P=tag)\s{0,9}>",
         r"\[(?P<name>\w{1,40})[^\]\n]{0,200}\].{0,1000}?\[/(?P=name)\]",

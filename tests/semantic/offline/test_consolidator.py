@@ -113,7 +113,7 @@ def test_what_is_to_be_remembered_is_kept(said: str) -> None:
         "Character sheet for my D&D game: I am Thorin, a dwarf. I hate elves.",
         "*bangs the gavel* I'm Judge Morrow and I own half this town.",
         "Play the customs officer:\n— I'm Dora Lim. I live in Quito and I carry two parrots.",
-        'He wrote:\n"I was born in Riga in 1961. I have two sons, and I have driven a tram since I was 20."',
+        'He wrote:\n"I was born in Riga in 1961. I have two sons and drive the tram."',
     ],
 )
 def test_what_is_not_meant_or_not_ones_own_is_no_fact(said: str) -> None:
@@ -200,7 +200,7 @@ def test_a_standing_instruction_is_kept_whole(said: str) -> None:
         "Sort the guests by table, children first.",
         "Leave out the greeting this time.",
         "Schreib diesmal ohne Anrede.",
-        "Check the spelling, please:\n\n\"I wrote to you in May, and I still live at 4 Elm Row, as you know.\"",
+        'Check the spelling, please:\n\n"I wrote in May. I still live at 4 Elm Row, as you know, sir."',
     ],
 )
 def test_a_request_for_now_is_no_guideline(said: str) -> None:
