@@ -126,7 +126,7 @@ def test_what_is_not_meant_or_not_ones_own_is_no_fact(said: str) -> None:
         "Is this a good opening?\n\nI was born at sea. I keep a rope tied to my bed.",
         "Ist das zu lang?\n\nIch bin Imker in Lund und habe zwei Töchter.",
         "Punctuation only\n\ni work at the port\nmy son is called ole and he is nine",
-        "Make this warmer:\n\nDear all, I am leaving on 3 May. My new address is 4 Elm Row.",
+        "Make this letter warmer:\n\nDear all, I am leaving on 3 May. My new address is 4 Elm Row.",
         "Who is right here?\n\nA: I pay the rent.\nB: I cook, and the dog is mine.",
         "Résume :\n\nMa tante habite à Lille. Elle a ouvert un garage en 1970.",
         "续写：\n\n我住在山顶的庙里。我有三个徒弟。",
