@@ -16,6 +16,7 @@ from semantic.offline.heads import (
     DANGER,
     KEEP,
     LEANS,
+    MATERIAL,
     REPEATS,
     REPLACES,
     Pair,
@@ -35,7 +36,8 @@ PARTS_MADE = {"train": "train", "choice": "later"}
 class SentenceRow:
     """One labelled sentence of a person.
 
-    `targets` by head; a category is known only of what is to be kept.
+    `targets` by head; a category is known only of what is to be kept, and whether somebody's
+    text comes after it only where anything does.
     """
 
     sample: Sample
@@ -123,7 +125,8 @@ def read_pairs() -> list[PairRow]:
             part_of(row["group"]),
             {name: row["relation"] == name for name in (REPLACES, REPEATS)},
         )
-        for row in _read_lines(FOLDER / "pairs.jsonl")
+        for path in sorted(FOLDER.glob("pairs*.jsonl"))
+        for row in _read_lines(path)
     ]
 
 
@@ -179,6 +182,8 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
         for place, label in enumerate(labels):
             if label["act"] == "assistant" or message["role"] != "user":
                 continue
+            if chat["kind"] == MATERIAL and label["act"] == "pasted":
+                continue  # by itself it looks like its sender's own words
             sample = Sample(
                 text=label["s"],
                 place=place,
@@ -190,6 +195,9 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
             targets = {KEEP: bool(label["keep"]), DANGER: bool(label["danger"])}
             targets[LEANS] = bool(label.get("needs_previous"))
             targets |= {act: label["act"] == act for act in ACTS}
+            if (after := labels[place + 1 : place + 2]) and not targets["pasted"]:
+                targets[MATERIAL] = after[0]["act"] == "pasted"
             if label["keep"]:
                 targets |= {name: label["category"] == name for name in CATEGORIES}
-            yield SentenceRow(sample, chat["language"], part_of(chat["id"]), targets)
+            part = part_of(chat.get("plan", chat["id"]))
+            yield SentenceRow(sample, chat["language"], part, targets)

@@ -144,14 +144,17 @@ class _Run:
             return False
         if corrects(said.text) and self._correct(said):
             return True
-        if verdict.category is None:
+        replaced = self._find_replaced(said) if verdict.category or verdict.is_stated else None
+        # News about what is known is worth keeping: "They reset it, the alarm takes 4471 now."
+        category = verdict.category or (replaced and replaced[0].category)
+        if category is None:
             return False
         context = self._find_context(said) if verdict.leans else None
         if context is not None and self._extend(context, said):
             return True
-        if context is None and not verdict.stands_alone:
+        if context is None and not verdict.stands_alone and replaced is None:
             return False
-        self._state((context, said) if context else (said,), verdict.category)
+        self._state((context, said) if context else (said,), category, replaced)
         return True
 
     def _extend(self, context: Said, said: Said) -> bool:
@@ -179,7 +182,12 @@ class _Run:
         is_near = last is not None and said.line.at - last.line.at <= judging.JUST_NOW
         return last if is_near else None
 
-    def _state(self, said: tuple[Said, ...], category: engines.Category) -> None:
+    def _state(
+        self,
+        said: tuple[Said, ...],
+        category: engines.Category,
+        replaced: tuple[ActiveFact, float] | None,
+    ) -> None:
         """Propose a fact, or confirm the one that has the same words."""
         fact = _quote_all(said)
         for item in self._active:
@@ -187,12 +195,19 @@ class _Run:
                 self._propose(engines.Action.REINFORCE, item.fact, said, item.category, item.alias)
                 return
         alias = self._open(engines.Action.NEW, fact, said, category)
-        last = said[-1]
-        near = self._pick_near(fact, before=last.line.at)
-        replaced = self._judge.find_replaced(last.text, last.line.at, near)
         if replaced is not None:
             old, share = replaced
-            self._suggest(old, alias, share=share)
+            self._suggest(old.alias, alias, share=share)
+
+    def _find_replaced(self, said: Said) -> tuple[ActiveFact, float] | None:
+        """Return the speaker's older fact that a sentence most likely replaces, and how likely."""
+        near = self._pick_near(said)
+        older = [judging.Older(item.alias, item.quotation[1], item.at) for item in near]
+        replaced = self._judge.find_replaced(said.text, said.line.at, older)
+        if replaced is None:
+            return None
+        alias, share = replaced
+        return next(item for item in near if item.alias == alias), share
 
     def _open(
         self,
@@ -209,12 +224,13 @@ class _Run:
         self._known[alias] = set(content_stems(fact))
         return alias
 
-    def _pick_near(self, fact: str, *, before: datetime) -> list[judging.Older]:
-        """Return the speaker's older facts that share the rarest words with a new one."""
-        speaker, _ = parse_quote(fact) or ("", "")
-        stems = set(content_stems(fact)) - set(content_stems(speaker))
+    def _pick_near(self, said: Said) -> list[ActiveFact]:
+        """Return the speaker's older facts that share the rarest words with a sentence."""
+        stems = set(content_stems(said.text)) - set(content_stems(said.speaker))
         own = [
-            item for item in self._active[:-1] if item.quotation[0] == speaker and item.at <= before
+            item
+            for item in self._active
+            if item.quotation[0] == said.speaker and item.at <= said.line.at
         ]
         holders = {word: sum(word in self._known[item.alias] for item in own) for word in stems}
         weights = {
@@ -222,11 +238,7 @@ class _Run:
             for item in own
         }
         near = sorted(own, key=lambda item: -weights[item.alias])[:COMPARED_AT_MOST]
-        return [
-            judging.Older(item.alias, item.quotation[1], item.at)
-            for item in near
-            if weights[item.alias]
-        ]
+        return near
 
     def _suggest(
         self, old: str, new: str | None, reason: str = "replaced", *, share: float = 1.0

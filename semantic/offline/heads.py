@@ -19,8 +19,9 @@ from semantic.engines import Category
 
 Floats = npt.NDArray[np.float64]
 WEIGHTS = Path(__file__).with_name("heads.npz")
-KEEP, DANGER, LEANS = "keep", "danger", "needs_previous"
-"""Whether to keep a sentence, whether it endangers somebody, whether it leans on the one before."""
+KEEP, DANGER, LEANS, MATERIAL = "keep", "danger", "needs_previous", "material"
+"""Whether to keep a sentence, whether it endangers somebody, whether it leans on the one before,
+whether somebody's text to work on comes after it."""
 ACTS = (
     "self",
     "other",

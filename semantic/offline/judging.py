@@ -10,7 +10,7 @@ import numpy.typing as npt
 from episodic.engines import Line
 from semantic.engines import Category
 from semantic.offline import heads
-from semantic.offline.own_words import OwnSentence
+from semantic.offline.own_words import TASK, OwnSentence
 from semantic.patterns import translate_pattern
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -21,6 +21,8 @@ INSTRUCTION = "instruction"
 CERTAIN = 0.5
 REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
+PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.0, 0.85
+"""How a text below an opening is told from own words: what announces it, and how it looks."""
 JUST_NOW = timedelta(minutes=15)
 DAY = timedelta(days=1)
 DANGERS = translate_pattern("facts.dangers")
@@ -88,11 +90,10 @@ class Judge:
             {name: float(column[at]) for name, column in columns.items()}
             for at in range(len(sentences))
         ]
-        # "Is this a good first paragraph?", an empty line, and a text: it is somebody's material.
-        asks = has_assistant and _weigh(rows[0], FOR_NOW) > _weigh(rows[0], STATEMENTS)
+        has_material = has_assistant and _has_material(sentences, rows)
         return [
             NOTHING
-            if asks and item.is_below_opening and not item.asked_to_keep
+            if has_material and item.is_below_opening and not item.asked_to_keep
             else self._decide(shares, item, has_assistant)
             for item, shares in zip(sentences, rows, strict=True)
         ]
@@ -109,9 +110,11 @@ class Judge:
         is_pasted = shares["pasted"] >= CERTAIN and not sentence.is_beside_paste
         is_joke = shares["joke"] >= CERTAIN and not endangers  # who jokes about it loses little
         is_meant = is_to_keep or not (is_pasted or is_joke)
+        # "Check the commas, please:" before a letter is about the letter.
+        is_task = sentence.is_beside_paste and TASK.search(sentence.text) is not None
         is_rule = (
             is_sure(INSTRUCTION)
-            and not is_to_keep
+            and not (is_to_keep or is_task)
             and shares[INSTRUCTION] >= max(told, REQUEST_WEIGHT * asked)
         )
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
@@ -154,6 +157,18 @@ class Judge:
             for pair, vector in zip(pairs, old, strict=True)
         ]
         return self._pair_heads.score(heads.compare_vectors(old, new), traits)[heads.REPLACES]
+
+
+def _has_material(sentences: Sequence[OwnSentence], rows: Sequence[dict[str, float]]) -> bool:
+    """Whether a text to work on stands below what is asked: "Is this a good first paragraph?"."""
+    both = list(zip(sentences, rows, strict=True))
+    above = [row for item, row in both if not item.is_below_opening]
+    below = [row for item, row in both if item.is_below_opening]
+    if not below or not any(_weigh(row, FOR_NOW) > _weigh(row, STATEMENTS) for row in above):
+        return False
+    looks_pasted = sum(row["pasted"] for row in below) / len(below)
+    announced = max(row[heads.MATERIAL] for row in above)
+    return announced + PASTED_WEIGHT * looks_pasted >= MATERIAL_AT_LEAST
 
 
 def _weigh(shares: dict[str, float], acts: Sequence[str]) -> float:

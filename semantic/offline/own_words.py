@@ -24,6 +24,12 @@ PASTED = tuple(
         r"```.*?```",
         r"```[^\n]*",  # a fence that nobody closed hides its own line alone
         r"^[ \t]*>.*?$",
+        r"^[ \t]*— .*?$",  # a line of a dialogue
+        # "*waves a hand* I'm the king": a part is played.
+        r"\A\s*\*(?-i:(?![A-Z]))[^*\n]*[^\W\d_] [^*\n]+\*(?=\s).*\Z",
+        # A paragraph that is a quotation, longer than a title.
+        r"^[ \t]*(?:\"[^\"]{60,}\"|“[^“”]{60,}”|„[^„“”]{60,}[“”]|«[^«»]{60,}»|「[^「」]{30,}」)"
+        r"[ \t]*$",
         r"^[ \t]*#{1,6}[ \t].*?$",  # a heading of Markdown
         r"<(?P<tag>[a-z][\w-]{0,40})(?:\s[^<>]{0,200})?>.{0,1000}?</(?P=tag)\s{0,9}>",
         r"\[(?P<name>\w{1,40})[^\]\n]{0,200}\].{0,1000}?\[/(?P=name)\]",
@@ -44,7 +50,10 @@ LIST_AT_MOST = 300
 """Characters with its heading."""
 GLUE = "\ue000"
 """Stands for white space that ends no sentence."""
-EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+BELOW = re.compile(r"\n[ \t]*\n|(?<=[:：])[ \t]*\n")
+"""An empty line, or the end of a line that ends in a colon: below it people paste."""
+OPENING_AT_MOST = 3
+"""Sentences of it: above a text stands what is asked about it, and little else."""
 LEAST_ASKED = 3
 """Characters; "remember it" asks for the sentence before."""
 ASKS = ("?", "？", "؟")
@@ -58,7 +67,7 @@ class OwnSentence:
 
     `asked_to_keep` is what the speaker wants remembered of it; "" where that is not said.
     `is_beside_paste`: a block was cut from the message, so that the rest is most likely his own.
-    `is_below_opening`: an empty line parts it from a message's first sentence, as people paste.
+    `is_below_opening`: it stands below a message's first sentences, as people paste.
     """
 
     text: str
@@ -80,8 +89,8 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
     if len(texts) > SENTENCES_AT_MOST:
         texts = texts[:half] + texts[-half:]
     asked = _find_asked(texts)
-    opening = EMPTY_LINE.split(content.strip(), maxsplit=1)
-    has_block = len(opening) > 1 and len(split_sentences(opening[0])) == 1
+    parts = BELOW.split(content.strip(), maxsplit=1)
+    above = len(split_sentences(parts[0])) if len(parts) > 1 else 0
     return [
         OwnSentence(
             text,
@@ -89,7 +98,7 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
             len(texts),
             asked.get(place, ""),
             is_beside_paste=CUT in own,
-            is_below_opening=has_block and place > 0,
+            is_below_opening=0 < above <= min(place, OPENING_AT_MOST),
         )
         for place, text in enumerate(texts)
     ]

@@ -5,6 +5,7 @@ import pytest
 
 from bench.quality import heads
 from bench.quality.labels import measure_agreement, part_of, read_pairs, read_sentences
+from semantic.offline.heads import MATERIAL
 
 
 def test_a_fit_separates_what_can_be_separated_and_is_the_same_twice() -> None:
@@ -37,3 +38,11 @@ def test_each_chat_and_each_group_of_pairs_is_in_one_part() -> None:
 def test_the_two_labellings_agree() -> None:
     agreement = measure_agreement()
     assert agreement["keep"] > 0.95 and agreement["act"] > 0.9
+
+
+def test_an_opening_is_labelled_by_what_stands_below_it() -> None:
+    rows = {row.sample.text: row.targets for row in read_sentences()}
+    assert rows["Is this too stiff?"][MATERIAL] is True
+    assert rows["What should I cook tonight?"][MATERIAL] is False
+    assert MATERIAL not in rows["We only have a small hob."]
+    assert "I have a heart condition and your drum kit does not help it." not in rows

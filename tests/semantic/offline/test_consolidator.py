@@ -66,6 +66,14 @@ def test_no_letter_of_what_was_said_changes(said: str) -> None:
         "私は東京で看護師をしています。",
         "저는 부산에 살아요.",
         "我对花生过敏。",
+        # Begins with what is "he", "it" or "there" in another language.
+        "He dejado el tabaco.",
+        "Il sabato mattina gioco a bocce.",
+        "Il mio capo si chiama Ettore.",
+        "Er staat een piano in onze gang.",
+        # They are nobody in particular.
+        "They've given me the desk by the lift.",
+        "Sie haben mir die Wohnung gekündigt.",
     ],
 )
 def test_what_tells_of_a_life_is_kept_in_any_language(said: str) -> None:
@@ -103,6 +111,9 @@ def test_what_is_to_be_remembered_is_kept(said: str) -> None:
         "Act as my grandmother. You are 80 years old and you live in Naples.",
         "2026-11-03 10:00:01 ERROR user=bob I am unable to connect to 10.0.0.4",
         "Character sheet for my D&D game: I am Thorin, a dwarf. I hate elves.",
+        "*bangs the gavel* I'm Judge Morrow and I own half this town.",
+        "Play the customs officer:\n— I'm Dora Lim. I live in Quito and I carry two parrots.",
+        'He wrote:\n"I was born in Riga in 1961. I have two sons and drive the tram."',
     ],
 )
 def test_what_is_not_meant_or_not_ones_own_is_no_fact(said: str) -> None:
@@ -114,10 +125,31 @@ def test_what_is_not_meant_or_not_ones_own_is_no_fact(said: str) -> None:
     [
         "Is this a good opening?\n\nI was born at sea. I keep a rope tied to my bed.",
         "Ist das zu lang?\n\nIch bin Imker in Lund und habe zwei Töchter.",
+        "Punctuation only\n\ni work at the port\nmy son is called ole and he is nine",
+        "Make this letter warmer:\n\nDear all, I am leaving on 3 May. My new address is 4 Elm Row.",
+        "Who is right here?\n\nA: I pay the rent.\nB: I cook, and the dog is mine.",
+        "Résume :\n\nMa tante habite à Lille. Elle a ouvert un garage en 1970.",
+        "续写：\n\n我住在山顶的庙里。我有三个徒弟。",
     ],
 )
 def test_a_text_below_what_is_asked_about_it_is_somebodys_material(said: str) -> None:
     assert facts_of(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("What could I plant in May?\n\nI have a balcony in Turku.", "I have a balcony in Turku."),
+        ("Let me explain:\n\nI live in Turku with my wife.", "I live in Turku with my wife."),
+        ("How do I tell my boss?\n\nI'm pregnant.", "I'm pregnant."),
+        ("Was hilft bei Husten?\n\nIch bin schwanger.", "Ich bin schwanger."),
+    ],
+)
+def test_own_words_below_a_question_are_kept(said: str, kept: str) -> None:
+    assert f'Bo: "{kept}"' in facts_of(said)
+
+
+def test_own_words_below_own_words_are_kept() -> None:
     own = facts_of("My mother lives in Bonn.\n\nI'm a beekeeper in Lund.")
     assert own == ['Bo: "My mother lives in Bonn."', 'Bo: "I\'m a beekeeper in Lund."']
 
@@ -142,6 +174,13 @@ def test_own_words_around_a_pasted_block_are_read() -> None:
         "Réponds toujours en français.",
         "항상 한국어로 답해 주세요.",
         "Always include version numbers when I ask about dependencies.",
+        "From now on give lengths in inches.",
+        "If I paste an invoice, name the due date first.",
+        "Wenn ich nach einem Film frage, verrate nie das Ende.",
+        "Dès que je colle un tableau, commence par le total.",
+        "Cuando te mande una foto, descríbela primero.",
+        "今後は結論から書いてください。",
+        "我贴日志的时候，先说最后一行。",
     ],
 )
 def test_a_standing_instruction_is_kept_whole(said: str) -> None:
@@ -157,6 +196,11 @@ def test_a_standing_instruction_is_kept_whole(said: str) -> None:
         "Please give me a summary of chapter 3.",
         "Please open the file and send it to my boss.",
         "Could you translate this email into German?",
+        "Write a function that drops all odd numbers.",
+        "Sort the guests by table, children first.",
+        "Leave out the greeting this time.",
+        "Schreib diesmal ohne Anrede.",
+        'Check the spelling, please:\n\n"I wrote in May. I still live at 4 Elm Row, as you know, sir."',
     ],
 )
 def test_a_request_for_now_is_no_guideline(said: str) -> None:
@@ -206,9 +250,24 @@ def test_nothing_is_retired_by_guess(active: str, said: str) -> None:
     assert {item.action for item in proposals} <= {Action.NEW}
 
 
-def test_a_likely_replacement_is_suggested() -> None:
-    known = [replace(know('Bo: "My phone number is 555-0143."'), valid_at=MONDAY - HALF_A_YEAR)]
-    answer = consolidate(("Bo", "user", "My new phone number is 555-0177."), known=known)
+@pytest.mark.parametrize(
+    ("active", "said"),
+    [
+        ("My phone number is 555-0143.", "My new phone number is 555-0177."),
+        ("I live in Oslo.", "I live in Rome now."),
+        ("I live in Oslo.", "I've moved, we're in Rome now."),
+        ("I work at the brewery.", "I've left the brewery, I'm at the town hall now."),
+        ("My dentist is Dr Bell.", "I've changed dentists, it's Dr Moss now."),
+        ("Ich wohne in Ulm.", "Ich bin umgezogen, ich wohne jetzt in Bonn."),
+        ("Je vis à Nantes.", "On a déménagé, on est à Pau maintenant."),
+        ("Vivo en León.", "Me he mudado, ahora vivo en Cádiz."),
+        ("私は奈良に住んでいます。", "先月、神戸に引っ越しました。"),
+        ("我住在青岛。", "我搬到烟台了。"),
+    ],
+)
+def test_a_likely_replacement_is_suggested(active: str, said: str) -> None:
+    known = [replace(know(f'Bo: "{active}"'), valid_at=MONDAY - HALF_A_YEAR)]
+    answer = consolidate(("Bo", "user", said), known=known)
     (suggestion,) = answer.suggestions
     assert suggestion.kind is SuggestionKind.CONTRADICTION
     assert (suggestion.old, suggestion.new, suggestion.reason) == ("F1", "P0", "replaced")
@@ -230,6 +289,12 @@ def test_a_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
 
 def test_a_sentence_about_somebody_unnamed_is_not_kept_alone() -> None:
     assert facts_of("She lives in Porto and works as a nurse.") == []
+
+
+def test_news_about_what_is_known_is_kept_though_it_looks_dull() -> None:
+    known = [know('Bo: "The code of the gate is 4411."')]
+    (news,) = learn(("Bo", "user", "They reset it last week, the gate takes 9032."), known=known)
+    assert news.fact.startswith('Bo: "They reset it')
 
 
 def test_a_list_is_kept_with_its_heading() -> None:
