@@ -128,8 +128,8 @@ class _Reader:
                 span = _apply(meaning, match, self.at.date())
                 if span is None:
                     return match[0]
-                time = match.start("time") if "time" in match.re.groupindex else match.start()
-                before = match[0][: time - match.start()]
+                start = match.start("time") if "time" in match.re.groupindex else match.start()
+                before = match[0][: start - match.start()]
                 return before + self._mark(span, is_relative=is_relative)
 
             self.text = regex.sub(replace, self.text)
