@@ -21,7 +21,7 @@ INSTRUCTION = "instruction"
 CERTAIN = 0.5
 REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
-PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.0, 0.85
+PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.0, 0.9
 """How a text below an opening is told from own words: what announces it, and how it looks."""
 JUST_NOW = timedelta(minutes=15)
 DAY = timedelta(days=1)

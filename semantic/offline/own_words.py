@@ -26,7 +26,7 @@ PASTED = tuple(
         r"^[ \t]*>.*?$",
         r"^[ \t]*— .*?$",  # a line of a dialogue
         # "*waves a hand* I'm the king": a part is played.
-        r"\A\s*\*(?-i:(?![A-Z]))[^*\n]*[^\W\d_] [^*\n]+\*(?=\s).*\Z",
+        r"\A\s*\*(?-i:(?![A-Z]))[^*\n]{0,99}[^\W\d_] [^*\n]{1,99}\*(?=\s).*\Z",
         # A paragraph that is a quotation, longer than a title.
         r"^[ \t]*(?:\"[^\"]{60,}\"|“[^“”]{60,}”|„[^„“”]{60,}[“”]|«[^«»]{60,}»|「[^「」]{30,}」)"
         r"[ \t]*$",

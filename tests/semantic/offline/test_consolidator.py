@@ -200,7 +200,7 @@ def test_a_standing_instruction_is_kept_whole(said: str) -> None:
         "Sort the guests by table, children first.",
         "Leave out the greeting this time.",
         "Schreib diesmal ohne Anrede.",
-        'Check the spelling, please:\n\n"I wrote in May. I still live at 4 Elm Row, as you know, sir."',
+        'Check the spelling:\n\n"I wrote in May. I am still at 4 Elm Row, as you know, sir."',
     ],
 )
 def test_a_request_for_now_is_no_guideline(said: str) -> None:
