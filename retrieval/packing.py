@@ -128,7 +128,7 @@ def rank_messages(
     What only retired facts were drawn from is no longer true; what contradicts a correction
     counts likewise.
     """
-    scores = {
+    scores: dict[Place, tuple[float, float]] = {
         (str(hit.memory_id), seq): (score, hit.retrievability)
         for hit in episodes
         for seq, score in hit.lines
