@@ -14,7 +14,7 @@ from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval.budget import count_part
-from retrieval.excerpts import add_dates, keep_code
+from retrieval.excerpts import add_dates, drop_dates, keep_code
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
@@ -151,8 +151,8 @@ class Filling:
         if quotation is None or self.layout.request.category is not None:
             return False
         shown = [self._shown[row.place] for row in hit.messages if row.place in self._shown]
-        parts = [" ".join(part.split()) for part in clean_line(quotation[1]).split(ELLIPSIS)]
-        return all(any(part in text for text in shown) for part in parts)
+        parts = drop_dates(" ".join(clean_line(quotation[1]).split())).split(ELLIPSIS)
+        return all(any(part.strip() in drop_dates(text) for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
