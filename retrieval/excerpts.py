@@ -10,6 +10,7 @@ from memoryproject.text.parts import Excerpt
 from retrieval.truncation import ELLIPSIS, FENCED
 
 CODE = re.compile(r"^ {0,3}(`{3,})[^`\n]*\n.*?^ {0,3}\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
+DATE = re.compile(r" ?\([^()]{0,40}\d{4}[^()]{0,20}\)")
 READ_AT_MOST = 2_000
 """Characters of a message in which phrases such as "yesterday" are looked for."""
 
@@ -38,6 +39,11 @@ def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
     if not labels or not excerpt.text:
         return excerpt
     return _insert(excerpt, [(end, end, label) for end, label in labels])
+
+
+def drop_dates(text: str) -> str:
+    """Return a text without what stands in brackets with a year, as worked-out dates do."""
+    return DATE.sub("", text)
 
 
 def keep_code(excerpt: Excerpt, said: str, links: str) -> Excerpt:

@@ -14,11 +14,11 @@ from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval.budget import count_part
-from retrieval.excerpts import add_dates, keep_code
+from retrieval.excerpts import add_dates, drop_dates, keep_code
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
-from retrieval.roles import REPLY_SHARE, asks_for_reply, is_reply
+from retrieval.roles import REPLY_SHARE, holds_back_replies, is_reply
 from retrieval.successions import put_newer_first
 from retrieval.truncation import ELLIPSIS, Trimmer
 from semantic.engines import Category
@@ -59,7 +59,9 @@ class Filling:
     def __init__(self, layout: Layout, trimmer: Trimmer, *, question: str) -> None:
         self.layout = layout
         self._trimmer = trimmer
-        self._wants_replies = asks_for_reply(question)
+        self._question = question
+        self._holds_back = False
+        """Whether of replies only the sentences that answer are shown."""
         self._is_tight = True
         """Whether not all that was found fits: what tells little is left out."""
         self._shown: dict[Place, str] = {}
@@ -85,6 +87,8 @@ class Filling:
         links = request.links
         sizes = (measure(message, links, count=count_quarters) for message, _ in lines)
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
+        rows = [message for message, _ in lines]
+        self._holds_back = self._is_tight and holds_back_replies(rows, question=self._question)
         facts, layout.earlier = put_newer_first(facts)
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
@@ -151,8 +155,8 @@ class Filling:
         if quotation is None or self.layout.request.category is not None:
             return False
         shown = [self._shown[row.place] for row in hit.messages if row.place in self._shown]
-        parts = [" ".join(part.split()) for part in clean_line(quotation[1]).split(ELLIPSIS)]
-        return all(any(part in text for text in shown) for part in parts)
+        parts = drop_dates(" ".join(clean_line(quotation[1]).split())).split(ELLIPSIS)
+        return all(any(part.strip() in drop_dates(text) for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
@@ -169,7 +173,7 @@ class Filling:
         """Add a message unless no part of it fits; return whether one does."""
         layout, links = self.layout, self.layout.request.links
         limit = layout.max_tokens
-        if self._is_tight and is_reply(message) and not self._wants_replies:
+        if self._holds_back and is_reply(message):
             return self._show_answer(message, at_most=min(int(REPLY_SHARE * limit), layout.room))
         quarters = measure(message, links, count=lambda text: count_quarters(clean(text, links)))
         size = math.ceil(quarters / 4)

@@ -5,7 +5,7 @@ would fill any budget; what somebody wants to know later is mostly what the user
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from episodic.models import Role
 from memoryproject.process.tables import read_table
@@ -31,15 +31,21 @@ def asks_for_reply(question: str) -> bool:
     return ASKS_FOR_REPLY.search(question) is not None
 
 
+def holds_back_replies(messages: Iterable[MessageRow], *, question: str) -> bool:
+    """Return whether both users and assistants speak, and the question is not about replies."""
+    return {Role.USER, Role.ASSISTANT} <= {row.role for row in messages} and not asks_for_reply(
+        question
+    )
+
+
 def prefer_users(
     weights: Mapping[Place, float], messages: Mapping[Place, MessageRow], *, question: str
 ) -> dict[Place, float]:
     """Return the scores of lines with the prior of who said them.
 
-    Where nobody is an assistant, or the question is about the replies, they stay.
+    Where not both speak, or the question is about the replies, they stay.
     """
-    has_assistant = any(map(is_reply, messages.values()))
-    if not has_assistant or asks_for_reply(question):
+    if not holds_back_replies(messages.values(), question=question):
         return {**weights}
     return {
         place: weight + USER_PRIOR * (messages[place].role == Role.USER)

@@ -85,6 +85,12 @@ def test_a_relative_day_has_its_date_beside_it(ana: Agent) -> None:
     assert "Yesterday (3 May 2026) I planted" in text
 
 
+def test_a_fact_with_the_date_of_today_is_said_by_its_line(ana: Agent) -> None:
+    conversation = tell(ana, user("I ran the marathon in Lisbon today, it was hot."))
+    text = read(ana, conversation, "Where did I run?")
+    assert text.count("Lisbon") == 1 and "today, it was hot" in text
+
+
 def test_equal_lines_come_once(ana: Agent) -> None:
     words = "I keep the spare key of the garden shed under the blue flower pot beside the door."
     conversation = tell(ana, user(words), user("Jo has the other key.", minutes=1))

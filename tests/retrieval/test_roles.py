@@ -29,6 +29,9 @@ def test_among_people_and_where_replies_are_asked_for_nothing_changes() -> None:
     rows = make_rows("user", "user")
     scores = dict.fromkeys(rows, 1.0)
     assert prefer_users(scores, rows, question="Where do I live?") == scores
+    rows = make_rows("assistant", "assistant")
+    scores = dict.fromkeys(rows, 1.0)
+    assert prefer_users(scores, rows, question="Where do I live?") == scores
     rows = make_rows("user", "assistant")
     scores = dict.fromkeys(rows, 1.0)
     assert prefer_users(scores, rows, question="What did you recommend?") == scores

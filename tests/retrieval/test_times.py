@@ -98,13 +98,11 @@ def test_the_marathon_of_the_month_asked_for_comes_first(
     body = {
         "conversation_id": str(two_marathons),
         "query": f"What did Ana run last {month}?",
-        "max_tokens": 400,
+        "max_tokens": 36,
         "as_of": "2026-03-01T00:00:00Z",
     }
     text = ana.post("retrieve_memory", body).content.decode()
-    facts, _, lines = text.partition("## Episodic Memories")
-    assert 0 <= lines.index(first) < lines.index(last)
-    assert 0 <= facts.index(first) < facts.index(last)
+    assert first in text and last not in text
 
 
 @pytest.mark.django_db
