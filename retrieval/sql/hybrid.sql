@@ -371,6 +371,7 @@ line AS (
             ORDER BY score DESC, seq DESC
             LIMIT %(line_limit)s
         ) AS chosen
+        OFFSET 0  -- or each state would be looked up twice
     ) AS chosen
     GROUP BY memory_id
 )
