@@ -8,6 +8,7 @@ import pytest
 from memoryproject.ai import embeddings
 from memoryproject.ai.e5 import E5, Reading, Vectors, load_e5
 from memoryproject.ai.token_states import (
+    ASKED_AT_MOST,
     AXES,
     BYTES_A_TOKEN,
     TOKENS_AT_MOST,
@@ -78,6 +79,8 @@ def test_of_a_long_text_the_rarest_are_kept() -> None:
     kept = constants.keep(read_pieces(list(range(AXES))), prefix=0)
     rarest = list(range(AXES - TOKENS_AT_MOST, AXES))
     assert unpack(kept[1:]).argmax(axis=1).tolist() == rarest
+    asked = constants.ask(read_pieces(list(range(AXES))), prefix=0)
+    assert asked.states.argmax(axis=1).tolist() == rarest[-ASKED_AT_MOST:]
 
 
 def test_a_text_that_says_nothing_keeps_the_version_alone() -> None:
