@@ -40,7 +40,8 @@ def test_numbers_come_back_in_their_places() -> None:
 
 
 def test_directions_are_kept_whatever_the_length() -> None:
-    states = DICE.normal(size=(300, AXES)).astype(np.float32) * DICE.uniform(0.01, 90, (300, 1))
+    lengths = DICE.uniform(0.01, 90, (300, 1))
+    states = (DICE.normal(size=(300, AXES)) * lengths).astype(np.float32)
     cosines = (normalize(states) * normalize(unpack(pack(states)))).sum(axis=1)
     assert cosines.min() > 0.97
 
