@@ -24,7 +24,7 @@ from bench.quality.report import Report, render_figures
 from episodic.engines import Line
 from memoryproject.ai.e5 import Reading
 from memoryproject.ai.embeddings import PASSAGE, LocalEmbedder, count_prefix
-from memoryproject.ai.token_states import AXES, CONSTANTS, Constants, unpack
+from memoryproject.ai.token_states import AXES, CONSTANTS, Constants, pack, unpack
 
 Floats = npt.NDArray[np.float64]
 CARD = CONSTANTS.with_suffix(".md")
@@ -149,11 +149,11 @@ def _measure_packing(
     """Return what a message's states take, and how near they are to what was packed."""
     sizes, cosines = [], []
     for reading in readings:
-        kept = fitted.keep(reading, prefix=prefix)
-        sizes.append(len(kept))
-        before, after = fitted.ask(reading, prefix=prefix).states, unpack(kept[1:])
-        if len(before) == len(after) > 0:
-            after = after / np.linalg.norm(after, axis=1, keepdims=True)
+        sizes.append(len(fitted.keep(reading, prefix=prefix)))
+        before = fitted.ask(reading, prefix=prefix).states
+        after = unpack(pack(before))
+        if len(before):
+            after /= np.linalg.norm(after, axis=1, keepdims=True)
             cosines.append(float((before * after).sum(axis=1).mean()))
     return {"bytes": float(np.mean(sizes)), "cosine": float(np.mean(cosines))}
 

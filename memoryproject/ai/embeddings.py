@@ -21,6 +21,8 @@ from memoryproject.ai.token_states import Asked, load_constants
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
 """Texts of each sort; 12 MB with the local model."""
+QUERIES = 1024
+"""18 kB at most each, with what their tokens ask for."""
 PASSAGE, QUERY = "passage: ", "query: "
 """What the embedded model wants before a text and before a question."""
 PREFIX_TOKENS_AT_MOST = 16
@@ -219,7 +221,7 @@ def embed_query(text: str, embedder: Embedder | None = None) -> Vectors:
     return read_query(text, embedder or get_embedder())[0]
 
 
-@lru_cache(CACHE_SIZE)
+@lru_cache(QUERIES)
 def read_query(text: str, embedder: Embedder) -> tuple[Vectors, Asked | None]:
     """Return the unit vector of a search query, and what its tokens ask for.
 

@@ -25,6 +25,8 @@ AXES = 128
 BYTES_A_TOKEN = AXES // 2
 TOKENS_AT_MOST = 96
 """Kept of one text, the rarest: 6 kB."""
+ASKED_AT_MOST = 32
+"""Of one question, the rarest: 16 kB, and a bound on what comparing takes."""
 LARGEST, ZERO = 7, 8
 """The largest number in 4 bits, and the nibble that stands for 0."""
 
@@ -57,21 +59,21 @@ class Constants:
 
         The first `prefix` pieces are the model's own. Nothing but that byte: no token counts.
         """
-        states, weights = self._project(reading, prefix)
-        rarest = np.sort(np.argsort(-weights, kind="stable")[:TOKENS_AT_MOST])
-        return bytes([VERSION]) + pack(states[rarest])
+        states, _ = self._project(reading, prefix, at_most=TOKENS_AT_MOST)
+        return bytes([VERSION]) + pack(states)
 
     def ask(self, reading: Reading, *, prefix: int) -> Asked:
         """Return what a question asks for; of no token where none counts."""
-        states, weights = self._project(reading, prefix)
+        states, weights = self._project(reading, prefix, at_most=ASKED_AT_MOST)
         return Asked(states / np.linalg.norm(states, axis=1, keepdims=True), weights)
 
-    def _project(self, reading: Reading, prefix: int) -> tuple[Vectors, Vectors]:
-        """Return the projected states of the tokens that count, and how rare these are."""
+    def _project(self, reading: Reading, prefix: int, *, at_most: int) -> tuple[Vectors, Vectors]:
+        """Return the projected states of the rarest tokens that count, and how rare these are."""
         weights = self.weigh(reading.tokens[prefix:])
-        counts = weights > 0
-        states: Vectors = np.matmul(reading.states[prefix:][counts] - self.mean, self.axes)
-        return states, weights[counts]
+        rarest = np.sort(np.argsort(-weights, kind="stable")[:at_most])
+        rarest = rarest[weights[rarest] > 0]
+        states: Vectors = np.matmul(reading.states[prefix:][rarest] - self.mean, self.axes)
+        return states, weights[rarest]
 
     def weigh(self, tokens: Sequence[int]) -> Vectors:
         """Return how rare each piece is: shape (len(tokens),)."""

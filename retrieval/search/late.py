@@ -54,7 +54,9 @@ def judge(
 ) -> list[list[tuple[int, float]]]:
     """Return seq and new score of each memory's lines, best first: of all the best `at_most`.
 
-    All are compared with each other. `meaning_weight`: of a line's likeness in its score.
+    All are compared with each other; what equals the last comes, too.
+
+    `meaning_weight`: of a line's likeness in its score.
     """
     scores = rescore([*chain(*lines)], asked, meaning_weight=meaning_weight)
     least = sorted(scores)[-at_most] if 0 < at_most < len(scores) else -inf

@@ -431,7 +431,7 @@ line AS (
         ) AS matching
         -- Half of the lines are kept for the times that the question names.
         ORDER BY is_timely AND place <= %(line_limit)s / 2 DESC, score DESC, seq DESC
-        LIMIT %(line_limit)s
+        LIMIT %(line_limit)s  -- also a bound, without which each state would be looked up twice
     ) AS chosen
     GROUP BY memory_id
 )

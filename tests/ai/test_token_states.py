@@ -8,6 +8,7 @@ import pytest
 from memoryproject.ai import embeddings
 from memoryproject.ai.e5 import E5, Reading, Vectors, load_e5
 from memoryproject.ai.token_states import (
+    ASKED_AT_MOST,
     AXES,
     BYTES_A_TOKEN,
     TOKENS_AT_MOST,
@@ -39,7 +40,8 @@ def test_numbers_come_back_in_their_places() -> None:
 
 
 def test_directions_are_kept_whatever_the_length() -> None:
-    states = DICE.normal(size=(300, AXES)).astype(np.float32) * DICE.uniform(0.01, 90, (300, 1))
+    lengths = DICE.uniform(0.01, 90, (300, 1))
+    states = (DICE.normal(size=(300, AXES)) * lengths).astype(np.float32)
     cosines = (normalize(states) * normalize(unpack(pack(states)))).sum(axis=1)
     assert cosines.min() > 0.97
 
@@ -78,6 +80,8 @@ def test_of_a_long_text_the_rarest_are_kept() -> None:
     kept = constants.keep(read_pieces(list(range(AXES))), prefix=0)
     rarest = list(range(AXES - TOKENS_AT_MOST, AXES))
     assert unpack(kept[1:]).argmax(axis=1).tolist() == rarest
+    asked = constants.ask(read_pieces(list(range(AXES))), prefix=0)
+    assert asked.states.argmax(axis=1).tolist() == rarest[-ASKED_AT_MOST:]
 
 
 def test_a_text_that_says_nothing_keeps_the_version_alone() -> None:

@@ -103,6 +103,12 @@ def find_best(agent: Agent, external_id: uuid.UUID) -> int:
     return max((score, seq) for hit in hits for seq, score in hit.lines)[1]
 
 
+def read_states(agent: Agent) -> dict[uuid.UUID, bytes]:
+    """Return what is kept of tokens, by the id of its vector."""
+    rows = SearchVector.objects.of(agent.tenant).exclude(states=None)
+    return {row.id: bytes(row.states or b"") for row in rows}
+
+
 @pytest.mark.django_db
 def test_the_detail_is_found_and_states_of_before_are_made(ana: Agent) -> None:
     conversation = tell(ana, LINES)
@@ -110,7 +116,7 @@ def test_the_detail_is_found_and_states_of_before_are_made(ana: Agent) -> None:
     answer = ask(ana, conversation, FIDDLE)["markdown"]
     rows = SearchVector.objects.of(ana.tenant)
     assert "message" not in rows.filter(states=None).values_list("kind", flat=True)
-    kept = dict(rows.exclude(states=None).values_list("id", "states"))
+    kept = read_states(ana)
     vectors = {row.id: list(row.embedding) for row in rows}
     assert len(kept) == len(LINES)
 
@@ -121,10 +127,7 @@ def test_the_detail_is_found_and_states_of_before_are_made(ana: Agent) -> None:
     for _ in range(2):  # what has vectors of all is looked at for states
         model_change.notice_changes(at_most=100)
     drain_jobs()
-    made = dict(rows.exclude(states=None).values_list("id", "states"))
-    assert {row: bytes(states) for row, states in made.items()} == {
-        row: bytes(states) for row, states in kept.items()
-    }
+    assert read_states(ana) == kept
     assert {row.id: list(row.embedding) for row in rows} == vectors
     model_change.notice_changes(at_most=100)
     settings = Tenant.objects.get(id=ana.tenant.id).settings
