@@ -2,7 +2,8 @@
 
 Two sentences of one speaker that differ only in how they end ("My locker code is 4482.", "My
 locker code is 5190.") give two values of one thing. That reads no language, and misses what is put
-in other words; an open suggestion of a contradiction tells the same, whatever the words.
+in other words. An open suggestion of a contradiction puts the newer first, whatever the words; but
+one of four is wrong, so nothing is called earlier for it.
 """
 
 from collections.abc import Sequence
@@ -22,27 +23,28 @@ VALUE_AT_MOST = 4
 
 
 def put_newer_first(facts: Sequence[FactHit]) -> tuple[list[FactHit], set[str]]:
-    """Return facts, best first, each older one right behind its newest; and the older ones' ids."""
+    """Return facts, best first, each older one right behind its newest; and which are earlier.
+
+    Earlier, by id, are those with the former value of a thing.
+    """
     compared = facts[:COMPARED]
     heirs: dict[str, FactHit] = {}
+    earlier: set[str] = set()
     for old in compared:
-        newer = [hit for hit in compared if _follows(hit, old)]
+        later = [hit for hit in compared if _moment(hit) > _moment(old)]
+        values = [hit for hit in later if _differ_in_value(hit.fact, old.fact)]
+        newer = values + [hit for hit in later if hit.found.memory_id in old.found.newer]
         if newer:
             heirs[old.id] = max(newer, key=_moment)
+        if values:
+            earlier.add(old.id)
     ordered: dict[str, FactHit] = {}
     for hit in facts:
         first = heirs.get(hit.id, hit)
         older = [old for old in compared if old.id in heirs and heirs[old.id].id == first.id]
         older.sort(key=_moment, reverse=True)
         ordered |= {one.id: one for one in (first, *older, hit) if one.id not in ordered}
-    return list(ordered.values()), set(heirs)
-
-
-def _follows(new: FactHit, old: FactHit) -> bool:
-    """Return whether a fact gives a newer value of what another one tells."""
-    if new.id == old.id or _moment(new) <= _moment(old):
-        return False
-    return new.found.memory_id in old.found.newer or _differ_in_value(new.fact, old.fact)
+    return list(ordered.values()), earlier
 
 
 def _moment(hit: FactHit) -> tuple[datetime, int]:
