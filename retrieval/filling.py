@@ -47,7 +47,7 @@ LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
 FLOOR = 0.0
 """Above the mean line; lines below that are left out where not all fit."""
-LEAST_PINNED_TOKENS = 40
+LEAST_PINNED_TOKENS = 60
 """Of a small budget, up to a quarter of it: a danger takes so many."""
 SAID_AGAIN = 80
 """Characters; nobody says so many twice to the letter: the second time it is a copy."""
@@ -70,6 +70,8 @@ class Filling:
         """Speakers and words of the lines."""
         self._quoted: dict[Place, str] = {}
         """What facts before the lines quote of messages."""
+        self._older: set[str] = set()
+        """The ids of facts that a newer one about the same stands before."""
         self._told: set[str] = set()
         """The ids of facts that are printed, or that a line says."""
 
@@ -89,7 +91,7 @@ class Filling:
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
         rows = [message for message, _ in lines]
         self._holds_back = self._is_tight and holds_back_replies(rows, question=self._question)
-        facts, layout.earlier = put_newer_first(facts)
+        facts, self._older, layout.earlier = put_newer_first(facts)
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
         if request.category is not None or not lines:
@@ -122,7 +124,7 @@ class Filling:
             if parse_quote(hit.fact) and all(row.place in expected for row in hit.messages)
         }
         best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
-        if not any(hit.id in layout.earlier for hit in best):  # else lines show the older first
+        if not any(hit.id in self._older for hit in best):  # else lines show the older first
             best = [hit for hit in best if hit.id not in quoted]
         at_most = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
         self._tell(best, FIRST, at_most=at_most)

@@ -9,6 +9,7 @@ one of four is wrong, so nothing is called earlier for it.
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import takewhile
+from typing import NamedTuple
 
 from memoryproject.text.words import WORD, content_stems
 from retrieval.hits import FactHit
@@ -22,11 +23,18 @@ VALUE_AT_MOST = 4
 """Words of a value; more are another story."""
 
 
-def put_newer_first(facts: Sequence[FactHit]) -> tuple[list[FactHit], set[str]]:
-    """Return facts, best first, each older one right behind its newest; and which are earlier.
+class Succession(NamedTuple):
+    """Facts, best first, each older one right behind its newest."""
 
-    Earlier, by id, are those with the former value of a thing.
-    """
+    facts: list[FactHit]
+    older: set[str]
+    """The ids of those that another one follows."""
+    earlier: set[str]
+    """Of these, those that give the former value of a thing."""
+
+
+def put_newer_first(facts: Sequence[FactHit]) -> Succession:
+    """Return facts, best first, in the order in which they follow each other."""
     compared = facts[:COMPARED]
     heirs: dict[str, FactHit] = {}
     earlier: set[str] = set()
@@ -44,7 +52,7 @@ def put_newer_first(facts: Sequence[FactHit]) -> tuple[list[FactHit], set[str]]:
         older = [old for old in compared if old.id in heirs and heirs[old.id].id == first.id]
         older.sort(key=_moment, reverse=True)
         ordered |= {one.id: one for one in (first, *older, hit) if one.id not in ordered}
-    return list(ordered.values()), earlier
+    return Succession(list(ordered.values()), set(heirs), earlier)
 
 
 def _moment(hit: FactHit) -> tuple[datetime, int]:

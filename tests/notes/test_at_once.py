@@ -58,7 +58,9 @@ def test_a_vector_that_comes_while_a_note_is_deleted_goes_with_it(
 
     deleting = threading.Thread(target=delete)
     with transaction.atomic():
-        index.add_vectors(tenant=ana.tenant, units=[unit], vectors=vectors, model="test")
+        index.add_vectors(
+            tenant=ana.tenant, units=[unit], vectors=vectors, states=[None], model="test"
+        )
         deleting.start()
         deleting.join(timeout=0.5)
         assert deleting.is_alive(), "it waits for the one that adds"

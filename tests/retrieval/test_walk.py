@@ -16,7 +16,7 @@ from tests.guards.pages import read_page
 
 pytestmark = pytest.mark.django_db
 
-AT_MOST, IN_A_BUDGET_AT_MOST = 15, 21
+AT_MOST, IN_A_BUDGET_AT_MOST = 16, 25
 
 
 def trace_files(agent: Agent, body: dict[str, Any]) -> set[str]:

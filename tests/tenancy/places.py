@@ -194,6 +194,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "source_id": ("source",),
     "source_ids": ("source", "talk"),
     "span_id": ("source",),
+    "external_id": ("source",),
+    "tool_call_id": ("source",),
     "Idempotency-Key": ("client_key",),
 }
 """What kinds of a stranger's names are tried, by the word of the field."""
@@ -244,6 +246,8 @@ def fill(place: Place, name: str, *, kind: str, own: Ids) -> dict[str, Any]:
     given = {slot: own[KINDS[slot][0]][0] for slot in slots}
     body = BODIES[place.call](own) if place.call in BODIES else None
     query, headers = {}, {}
+    if place.call == "GET messages":  # which needs it, whatever else is asked
+        query["conversation_id"] = own["talk"][0]
     if place.where == "path":
         given[place.name] = name
     elif place.where == "query":
