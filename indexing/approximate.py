@@ -28,6 +28,8 @@ PROGRESS = """
 SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index
 WHERE relid = 'indexing_searchvector'::regclass AND tuples_total > 0
 """
+OF_OWNER = "CASE WHEN user_scope IS NULL THEN conversation_id ELSE user_scope END = {}"
+"""As `hybrid.sql` narrows to a user: the planner compares the words."""
 Report = Callable[[int, int], None]
 """Takes how many rows are done and how many there are."""
 
@@ -42,18 +44,25 @@ class Trial:
 
 
 def plan_index(
-    *, tenant: Tenant, conversation_id: uuid.UUID | None, shelf: MemoryKind, model: str, dim: int
+    *,
+    tenant: Tenant,
+    conversation_id: uuid.UUID | None,
+    shelf: MemoryKind,
+    model: str,
+    dim: int,
+    user_scope: uuid.UUID | None = None,
 ) -> VectorIndex:
     """Return an index that is not built; searches use it once it is built and its row saved.
 
-    Its name is always the same for the same scope. `conversation_id` is the server's; None:
-    the whole tenant.
+    Its name is always the same for the same scope: a conversation, by the server's id, or a
+    user's (see `owners.scope_of`), or the whole tenant without either.
     """
-    parts = [tenant.id, conversation_id, shelf, model, dim]
+    parts = [tenant.id, conversation_id or user_scope, shelf, model, dim]
     digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()
     return VectorIndex(
         tenant=tenant,
         conversation_id=conversation_id,
+        user_scope=user_scope,
         shelf=shelf.value,
         model=model,
         dim=dim,
@@ -68,6 +77,8 @@ def _condition(index: VectorIndex) -> sql.Composed:
         for name in "tenant_id conversation_id shelf model dim".split()
         if (value := getattr(index, name)) is not None
     ]
+    if index.user_scope:
+        parts.append(sql.SQL(OF_OWNER).format(sql.Literal(index.user_scope)))
     return sql.SQL(" AND ").join([*parts, sql.SQL("invalid_at IS NULL")])
 
 

@@ -13,8 +13,9 @@ from django.db import connection, connections
 from episodic.models import Conversation
 from indexing import approximate
 from indexing.models import MemoryKind, VectorIndex
+from indexing.owners import scope_of
 from retrieval.hits import Hit
-from retrieval.scope import in_one
+from retrieval.scope import Scope, find_scope, in_one
 from retrieval.search.in_conversation import Question, search, state
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
@@ -28,7 +29,7 @@ pytestmark = [
 ROWS = 1500
 
 
-def ask(conversation: Conversation, **changes: object) -> Question:
+def ask(where: Conversation | Scope, **changes: object) -> Question:
     vector = np.random.default_rng(7).standard_normal(DIM).astype(np.float32)
     fields = {
         "vector": vector / np.linalg.norm(vector),
@@ -45,8 +46,9 @@ def ids(found: list[Hit]) -> list[uuid.UUID]:
     return [hit.memory_id for hit in found]
 
 
-def plan_of(conversation: Conversation, question: Question) -> str:
-    statement, parameters = state(in_one(conversation), question)
+def plan_of(where: Conversation | Scope, question: Question) -> str:
+    scope = where if isinstance(where, Scope) else in_one(where)
+    statement, parameters = state(scope, question)
     with connection.cursor() as cursor:
         # So few rows are sorted as fast as an index gives them: it must be able to at all.
         cursor.execute("SET enable_sort = off")
@@ -134,6 +136,32 @@ def test_a_whole_tenant_may_have_one(scope: VectorIndex) -> None:
     approximate.build(whole, report=lambda done, total: None)
     assert approximate.try_out(whole).recall > 0.9
     approximate.drop(whole)
+
+
+def test_a_user_may_have_one_over_all_his_conversations(ana: Agent) -> None:
+    for number in range(2):
+        talk = make_conversation(ana.tenant)
+        Conversation.objects.of(ana.tenant).filter(id=talk.id).update(user_id="nora")
+        words = [f"talk{number} fact{place}" for place in range(ROWS // 2)]
+        fill(talk, words, seed=number, user_id="nora")
+    where = find_scope(tenant=ana.tenant, conversation=None, scope="user", user_id="nora")
+    assert where is not None
+    index = approximate.plan_index(
+        tenant=ana.tenant,
+        conversation_id=None,
+        user_scope=scope_of(ana.tenant.id, "nora"),
+        shelf=MemoryKind.FACT,
+        model="test",
+        dim=DIM,
+    )
+    exact = ids(search(where, ask(where)))
+    approximate.build(index, report=lambda done, total: None)
+    assert approximate.count_vectors(index) == ROWS
+    index.recall = approximate.try_out(index).recall
+    index.save(force_insert=True)
+    assert index.recall > 0.9 and index.name in plan_of(where, ask(where))
+    assert len(set(ids(search(where, ask(where)))) & set(exact)) >= 95
+    approximate.drop(index)
 
 
 def test_the_command_refuses_what_it_cannot_build(ana: Agent, large: Conversation) -> None:
