@@ -1,8 +1,9 @@
 """Build an approximate vector index for a large conversation, a user or a tenant.
 
 Build a partial HNSW index over the vectors of one conversation, of all conversations of a user, or
-of a whole tenant, and print its recall against an exact scan. Worth it above some 30,000 vectors: below, the exact scan is as
-fast. Each row written into that scope then costs 2 ms more. Reads and writes go on meanwhile.
+of a whole tenant, and print its recall against an exact scan. Worth it above some 30,000 vectors:
+below, the exact scan is as fast. Each row written into that scope then costs 2 ms more. Reads and
+writes go on meanwhile.
 """
 
 from __future__ import annotations
