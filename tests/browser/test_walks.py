@@ -189,7 +189,7 @@ def test_two_days_are_compared_in_two_clicks(visit: LogIn, story: Story) -> None
     tab.click(tab.page.get_by_role("link", name=re.compile("Compare two moments")).first)
     tab.click(tab.page.get_by_role("button", name="Compare", exact=True))
     assert tab.clicks <= 2
-    expect(tab.page.locator("#content")).to_contain_text("Nora has two cats")
+    expect(tab.page.locator("#content")).to_contain_text("I have two cats")
 
 
 def assert_cannot_change(page: Page, tab: Visit, story: Story) -> None:
