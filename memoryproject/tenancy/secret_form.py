@@ -40,6 +40,11 @@ def may_exist(secret: str) -> bool:
     return parts is not None and (parts[2] is None or _is_right(*parts.groups()))
 
 
+def has_form(secret: str) -> bool:
+    """Return whether it looks like a secret of some server of ours, this one or another."""
+    return SECRET.fullmatch(secret) is not None
+
+
 def has_check(secret: str) -> bool:
     """Return whether this server has made a secret, by the check in it."""
     parts = SECRET.fullmatch(secret)

@@ -14,7 +14,13 @@ from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
-from memoryproject.tenancy.secret_form import has_check, hash_secret, make_secret, may_exist
+from memoryproject.tenancy.secret_form import (
+    has_check,
+    has_form,
+    hash_secret,
+    make_secret,
+    may_exist,
+)
 from memoryproject.text.cleaning import DEFANGED
 
 LAST_USED_STEP = timedelta(minutes=1)
@@ -151,8 +157,9 @@ def find_key(*, secret: str, now: datetime) -> APIKey | None:
     keyed hashes, so its timing tells nothing about secrets.
     """
     if not may_exist(secret):
-        # So does every secret look where the key pepper was lost: a connection looks, and says so.
-        connection.ensure_connection()
+        if has_form(secret):
+            # So every one looks where the key pepper was lost: a connection looks, and says so.
+            connection.ensure_connection()
         return None
     hashed = hash_secret(secret)
     key = _recall(hashed, within_s=settings.KEY_REMEMBERED_S)

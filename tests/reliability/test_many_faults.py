@@ -108,9 +108,13 @@ def test_of_a_thousand_calls_nothing_is_lost_and_little_is_paid_in_vain(
     moody = Moody(lambda asked: says({"colour": "green"}), seed=7)
     model.always("paint", moody)
     answers: list[str | None] = []
+    at_once: list[int] = []
     runs = 0
     while moody.asked < CALLS:
+        before = moody.counts["wasted"]
         answer, took = put(ana, len(answers))
+        if answer is not None and moody.counts["wasted"] == before:
+            at_once.append(len(answers))
         answers.append(answer)
         runs += took
     offline = answers.count(None)
@@ -126,9 +130,8 @@ def test_of_a_thousand_calls_nothing_is_lost_and_little_is_paid_in_vain(
     assert calls.count() == moody.asked
     assert calls.filter(ok=True).count() == len(answers) - offline
     assert not calls.filter(finished_at=None).exists()
-    for number in range(0, len(answers), 50):
-        if answers[number] is not None:
-            assert put(ana, number) == ("green", 1)
+    for number in at_once[::50]:  # else the first way to ask has no answer, and is tried anew
+        assert put(ana, number) == ("green", 1)
     assert moody.asked == calls.count(), "an answer that is known is not paid again"
 
 

@@ -184,6 +184,7 @@ def many_lines(count: int) -> Iterator[dict[str, Any]]:
             **{"timestamp": at(number), "received_at": at(number)},
             "episode_id": None if step else row_id(1, number),
             "metadata": {"number": number},
+            "user_id": "",
         }
     for number in third:
         over = number % 7 == 0
@@ -195,6 +196,7 @@ def many_lines(count: int) -> Iterator[dict[str, Any]]:
             "invalidated_because": "superseded" if over else "",
             "superseded_by": row_id(3, number + 1) if over and number + 1 in third else None,
             "version": 2 if over else 1,
+            "user_id": "",
             "evidence": [{"episode": row_id(1, number), "messages": [3 * (number // 10) + 1]}],
         }
     for number in third:
