@@ -9,7 +9,8 @@ from memoryproject.text.dates import find_phrases, place_labels
 from memoryproject.text.parts import Excerpt
 from retrieval.truncation import ELLIPSIS, FENCED
 
-CODE = re.compile(r"^ {0,3}(`{3,})[^`\n]*\n.*?^ {0,3}\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^ {0,3}(`{3,})([^`\n]*)$", re.MULTILINE)
+"""A line that opens a block of code, or closes it where nothing stands behind the marks."""
 DATE = re.compile(r" ?\([^()]{0,40}\d{4}[^()]{0,20}\)")
 READ_AT_MOST = 2_000
 """Characters of a message in which phrases such as "yesterday" are looked for."""
@@ -59,15 +60,26 @@ def keep_code(excerpt: Excerpt, said: str, links: str) -> Excerpt:
     pieces = _list_pieces(excerpt)
     gaps = [
         gap
-        for code in CODE.finditer(text)
-        for first, last in [_to_line(text, code.start(), code.end())]
+        for start_of_code, end_of_code in _find_code(text)
+        for first, last in [_to_line(text, start_of_code, end_of_code)]
         if any(
             start is not None and start <= first and last <= start + len(words)
             for words, start in pieces
         )
-        for gap in _list_gaps(code[0], first, len(line))
+        for gap in _list_gaps(text[start_of_code:end_of_code], first, len(line))
     ]
     return _insert(excerpt, gaps) if gaps else excerpt
+
+
+def _find_code(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of closed blocks of code, their fences among them."""
+    opened = None
+    for fence in FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif len(fence[1]) >= len(opened[1]) and not fence[2].strip():
+            yield opened.start(), fence.end()
+            opened = None
 
 
 def _to_line(text: str, start: int, end: int) -> tuple[int, int]:
