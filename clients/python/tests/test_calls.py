@@ -174,7 +174,7 @@ def test_what_is_wrong_is_named_by_field(client: Any, talk: uuid.UUID) -> None:
         client.add_message(talk, {"role": "king", "content": "x"})
     assert list(refused.value.fields) == ["message.role"] and "message.role" in str(refused.value)
     with pytest.raises(memory.TooLarge):
-        client.add_message(talk, {"role": "user", "content": "x" * 70_000})
+        client.add_message(talk, {"role": "user", "content": "x" * 270_000})
     with pytest.raises(memory.BadRequest):
         client.add_message(talk, {"role": "user", "content": "half \ud83d"})
 
