@@ -17,11 +17,18 @@ from typing_extensions import TypedDict  # pydantic takes no other before Python
 CONVERSATIONS = uuid.UUID("6a3f6f4e-5a57-5e39-8d0b-0a4b1f6d1c55")
 """Turns the name of a conversation into its id."""
 NOTHING = "Memory holds nothing on this."
+QUESTIONS_AT_MOST = 6
 Budget = Annotated[int, Field(ge=100, le=20_000, description="Tokens the answer may have.")]
 Conversation = Annotated[
     str, Field(description="Its UUID, or any name: the same name is the same conversation.")
 ]
 MemoryId = Annotated[str, Field(description="An id that search, recall or why has named.")]
+
+
+def split_questions(query: str) -> list[str]:
+    """Return the questions of a query, a line each; all of it where these are too many."""
+    lines = [line for line in query.splitlines() if line.strip()]
+    return lines if 1 < len(lines) <= QUESTIONS_AT_MOST else [query]
 
 
 class _Said(TypedDict):
@@ -84,23 +91,22 @@ class Tools:
 
     async def recall(
         self,
-        query: Annotated[str, Field(description="What to recall, in words.")],
+        query: Annotated[
+            str,
+            Field(
+                description="What to recall, in words. Of a question of several steps one a line, "
+                "up to six: who it was, where that person lives."
+            ),
+        ],
         conversation: Conversation | None = None,
         max_tokens: Budget = 1000,
-        queries: Annotated[
-            list[str] | None,
-            Field(
-                max_length=5,
-                description="Further questions that share the budget: one for each step of a "
-                "question of several steps, such as who it was and where that person lives.",
-            ),
-        ] = None,
     ) -> str:
         """Recall what is known, as text. Ask before you answer about the past or the user.
 
         From all conversations and notes of the user. With a conversation: from that one alone.
         """
         memory = self._connect()
+        query, *queries = split_questions(query)
         if conversation is None:
             user_id = await self._find_user(memory)
             text = await memory.recall(
