@@ -102,6 +102,9 @@ class _Run:
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
         self._speakers = name_speakers(line for line in lines if line.role == "user")
+        # Who speaks alone speaks to an assistant, also where its replies are not posted.
+        is_alone = len({name for name, _ in self._speakers.values()}) == 1
+        self._takes_rules = self._has_assistant or is_alone
         self._active = [
             ActiveFact(fact.alias, engines.Category(fact.category), fact.fact, fact.valid_at)
             for fact in sorted(known, key=lambda fact: fact.valid_at)
@@ -128,7 +131,11 @@ class _Run:
         speaker, content = self._speakers[line.seq]
         sentences = read_own_sentences(content)
         verdicts = self._judge.judge(
-            sentences, line=line, has_assistant=self._has_assistant, is_first=is_first
+            sentences,
+            line=line,
+            has_assistant=self._has_assistant,
+            takes_rules=self._takes_rules,
+            is_first=is_first,
         )
         for sentence, verdict in zip(sentences, verdicts, strict=True):
             said = Said(sentence.text, line, speaker)

@@ -66,7 +66,13 @@ class Judge:
         self._pair_heads = heads.load_pair_heads()
 
     def judge(
-        self, sentences: Sequence[OwnSentence], *, line: Line, has_assistant: bool, is_first: bool
+        self,
+        sentences: Sequence[OwnSentence],
+        *,
+        line: Line,
+        has_assistant: bool,
+        takes_rules: bool,
+        is_first: bool,
     ) -> list[Verdict]:
         """Return a verdict on each sentence of one message."""
         if not sentences:
@@ -94,12 +100,12 @@ class Judge:
         return [
             NOTHING
             if has_material and item.is_below_opening and not item.asked_to_keep
-            else self._decide(shares, item, has_assistant)
+            else self._decide(shares, item, takes_rules)
             for item, shares in zip(sentences, rows, strict=True)
         ]
 
     def _decide(
-        self, shares: dict[str, float], sentence: OwnSentence, has_assistant: bool
+        self, shares: dict[str, float], sentence: OwnSentence, takes_rules: bool
     ) -> Verdict:
         def is_sure(name: str) -> bool:
             return shares[name] >= self._heads.threshold(name)
@@ -120,7 +126,7 @@ class Judge:
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
         reasons = (told > asked, endangers, is_sure(heads.KEEP))
         tells = sum(reasons) > 1
-        is_kept = is_to_keep or (is_meant and (has_assistant if is_rule else tells))
+        is_kept = is_to_keep or (is_meant and (takes_rules if is_rule else tells))
         category = None
         if is_kept:
             kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
