@@ -16,6 +16,7 @@ FITS_BUT_REFUSED = (
     # The clock judges a time; a leap second and the year 0 are a date-time, though not to Python.
     "This must lie between 1970 and ",
     "This must be an ISO 8601 time",
+    "This looks like seconds; give milliseconds.",
     # What an address is that may be called, no pattern says.
     "This must start with http:// or https:// and name a host.",
     "This must be a URL such as ",
