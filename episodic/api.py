@@ -43,7 +43,7 @@ def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View
 @extend_schema_field(
     {
         "oneOf": [
-            {"type": "string", "minLength": 1, "pattern": f"[^{fields.WHITE_SPACE}]"},
+            fields.SAYS_SOMETHING,
             {
                 "type": "array",
                 "minItems": 1,
@@ -51,9 +51,7 @@ def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View
                     "type": "object",
                     "properties": {
                         "type": {"type": "string", "minLength": 1},
-                        "text": {
-                            "type": "string", "minLength": 1, "pattern": f"[^{fields.WHITE_SPACE}]"
-                        },
+                        "text": fields.SAYS_SOMETHING,
                     },
                     "required": ["type"],
                 },
@@ -62,7 +60,7 @@ def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View
             },
         ]
     }
-)  # fmt: skip
+)
 class SaidField(fields.ContentField):
     """What a message says: a text, or parts of content."""
 

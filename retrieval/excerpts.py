@@ -12,8 +12,8 @@ from retrieval.truncation import ELLIPSIS, FENCED
 FENCE = re.compile(r"^ {0,3}(`{3,})([^`\n]*)$", re.MULTILINE)
 """A line that opens a block of code, or closes it where nothing stands behind the marks."""
 DATE = re.compile(r" ?\([^()]{0,40}\d{4}[^()]{0,20}\)")
-READ_AT_MOST = 2_000
-"""Characters of a message in which phrases such as "yesterday" are looked for."""
+READ_FOR_DATES = 2_000
+"""Characters of a message in which dates and phrases such as "yesterday" are looked for."""
 
 
 def is_cut(excerpt: Excerpt) -> bool:
@@ -28,7 +28,7 @@ def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
 
     `at`: when it was said. The dates are words of ours.
     """
-    line = " ".join(line.split())[:READ_AT_MOST]
+    line = " ".join(line.split())[:READ_FOR_DATES]
     said_on = f"{at.day} {at:%B %Y}"  # "today" needs no date: it stands above the line
     phrases = [phrase for phrase in find_phrases(line, at=at) if phrase.label != said_on]
     fences = [match.span() for match in FENCED.finditer(line)]
@@ -60,13 +60,12 @@ def keep_code(excerpt: Excerpt, said: str, links: str) -> Excerpt:
     pieces = _list_pieces(excerpt)
     gaps = [
         gap
-        for start_of_code, end_of_code in _find_code(text)
-        for first, last in [_to_line(text, start_of_code, end_of_code)]
+        for code, first, last in _place_code(text)
         if any(
             start is not None and start <= first and last <= start + len(words)
             for words, start in pieces
         )
-        for gap in _list_gaps(text[start_of_code:end_of_code], first, len(line))
+        for gap in _list_gaps(code, first, len(line))
     ]
     return _insert(excerpt, gaps) if gaps else excerpt
 
@@ -82,11 +81,19 @@ def _find_code(text: str) -> Iterator[tuple[int, int]]:
             opened = None
 
 
-def _to_line(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where a stretch of a text lies in it with one space between two words."""
-    before = " ".join(text[:start].split())
-    first = len(before) + bool(before)
-    return first, first + len(" ".join(text[start:end].split()))
+def _place_code(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield closed blocks of code, and where each lies in the line: its first character, its end.
+
+    The line is the text with one space between two words. No block begins or ends in a word.
+    """
+    done = last = 0
+    for start, end in _find_code(text):
+        if before := " ".join(text[done:start].split()):
+            last += bool(last) + len(before)
+        first = last + bool(last)
+        last = first + len(" ".join(text[start:end].split()))
+        done = end
+        yield text[start:end], first, last
 
 
 def _list_gaps(code: str, first: int, length: int) -> Iterator[tuple[int, int, str]]:
@@ -97,13 +104,18 @@ def _list_gaps(code: str, first: int, length: int) -> Iterator[tuple[int, int, s
     for word in re.finditer(r"\S+", code):
         space = code[done : word.start()]
         if done and space != " ":
-            line = code[word.start() :].partition("\n")[0]
-            is_forged = "\n" in space and find_forged(line) == 0
+            is_forged = "\n" in space and _is_forged(code, word.start())
             yield place, place + 1, space + "\\" * is_forged
         place += bool(done) + len(word[0])
         done = word.end()
     if place < length:
         yield place, place + 1, "\n"
+
+
+def _is_forged(code: str, start: int) -> bool:
+    """Return whether a line of code would be taken for one of ours."""
+    end = code.find("\n", start)
+    return find_forged(code[start : end if end >= 0 else None]) == 0
 
 
 def _list_pieces(excerpt: Excerpt) -> Sequence[tuple[str, int | None]]:

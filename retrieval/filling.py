@@ -19,7 +19,7 @@ from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
 from retrieval.roles import REPLY_SHARE, holds_back_replies, is_reply
-from retrieval.successions import put_newer_first
+from retrieval.successions import find_succession
 from retrieval.truncation import ELLIPSIS, Trimmer
 from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
@@ -45,8 +45,6 @@ LEAST_ROOM = 4
 """Tokens; no line is shorter."""
 LEAST_CUT_TOKENS = 12
 """Less of a message says nothing."""
-FLOOR = 0.0
-"""Above the mean line; lines below that are left out where not all fit."""
 LEAST_PINNED_TOKENS = 60
 """Of a small budget, up to a quarter of it: a danger takes so many."""
 SAID_AGAIN = 80
@@ -91,7 +89,7 @@ class Filling:
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
         rows = [message for message, _ in lines]
         self._holds_back = self._is_tight and holds_back_replies(rows, question=self._question)
-        facts, self._older, layout.earlier = put_newer_first(facts)
+        facts, self._older, layout.earlier = find_succession(facts)
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
         if request.category is not None or not lines:
@@ -99,7 +97,7 @@ class Filling:
             self._tell(facts, FIRST, at_most=room)
         else:
             self._tell_best(facts, lines)
-        for message, _ in _above_floor(lines) if self._is_tight else lines:
+        for message, _ in _above_mean(lines) if self._is_tight else lines:
             if layout.room < LEAST_ROOM:
                 break
             self.add_message(message)
@@ -190,29 +188,33 @@ class Filling:
         if size + overhead > largest:
             room = min(largest, layout.room) - overhead
             is_enough = room >= LEAST_CUT_TOKENS
-            return is_enough and self._add(message, self._trimmer.cut(content, at_most=room))
+            return is_enough and self._add(
+                message, self._trimmer.cut(content, at_most=room), content
+            )
         is_early = layout.budget.spent < WHOLE_SHARE * limit
         whole = Excerpt(content)
         if self._is_tight and is_early:
             whole = self._trimmer.drop_filler(content)
         size_of_whole = quarters if whole.pieces is None else 0  # not known
-        if (is_early or not self._is_tight) and self._add(message, whole, size_of_whole):
+        if (is_early or not self._is_tight) and self._add(message, whole, content, size_of_whole):
             return True
         characters = layout.count_characters(frame)
-        return self._add(message, self._trimmer.shorten(content, room=characters))
+        return self._add(message, self._trimmer.shorten(content, room=characters), content)
 
     def _show_answer(self, message: MessageRow, *, at_most: int) -> bool:
         """Add the sentences of a reply that answer; return whether they fit."""
         if at_most < LEAST_CUT_TOKENS:
             return False
         content = clean_line(message.content or "", self.layout.request.links)
-        return self._add(message, self._trimmer.answer(content, at_most=at_most))
+        return self._add(message, self._trimmer.answer(content, at_most=at_most), content)
 
-    def _add(self, message: MessageRow, excerpt: Excerpt, quarters: int = 0) -> bool:
-        """Add what is shown of a message, with dates if these fit; return whether it fits."""
-        said, links = message.content or "", self.layout.request.links
-        dated = add_dates(excerpt, clean_line(said, links), at=message.occurred_at)
-        dated = keep_code(dated, said, links)
+    def _add(self, message: MessageRow, excerpt: Excerpt, content: str, quarters: int = 0) -> bool:
+        """Add what is shown of a message, with dates if these fit; return whether it fits.
+
+        `content`: all that it says, cleaned, on one line.
+        """
+        dated = add_dates(excerpt, content, at=message.occurred_at)
+        dated = keep_code(dated, message.content or "", self.layout.request.links)
         if dated is not excerpt and self.layout.add_line(message, dated):
             self._shown[message.place] = dated.text
         elif self.layout.add_line(message, excerpt, quarters=quarters):
@@ -231,14 +233,14 @@ def _is_guideline(hit: FactHit) -> bool:
     return hit.category == Category.GUIDELINE
 
 
-def _above_floor(
+def _above_mean(
     lines: Sequence[tuple[MessageRow, float]],
 ) -> Iterator[tuple[MessageRow, float]]:
     """Yield the lines that match better than the mean line: of replies the mean reply."""
     scores: dict[bool, list[float]] = {True: [], False: []}
     for message, score in lines:
         scores[is_reply(message)].append(score)
-    floors = {kind: fmean(several) + FLOOR for kind, several in scores.items() if several}
+    means = {kind: fmean(several) for kind, several in scores.items() if several}
     for message, score in lines:
-        if score >= floors[is_reply(message)]:
+        if score >= means[is_reply(message)]:
             yield message, score

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from retrieval.excerpts import READ_FOR_DATES
 from retrieval.filling import Filling
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow, Place
 from retrieval.layout import HOME_LETTERS, Layout
@@ -21,8 +22,6 @@ from retrieval.truncation import Trimmer
 
 TIMELY_RANK = 3.0
 """A fact of the days asked for counts as if this many times further up."""
-READ_FOR_DATES = 2_000
-"""Characters of a message."""
 SPEAKER_BONUS = 0.8
 """For a message by somebody whom the question names."""
 POINTER_BONUS = 1.25

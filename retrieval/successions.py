@@ -33,7 +33,7 @@ class Succession(NamedTuple):
     """Of these, those that give the former value of a thing."""
 
 
-def put_newer_first(facts: Sequence[FactHit]) -> Succession:
+def find_succession(facts: Sequence[FactHit]) -> Succession:
     """Return facts, best first, in the order in which they follow each other."""
     compared = facts[:COMPARED]
     heirs: dict[str, FactHit] = {}

@@ -52,7 +52,10 @@ class NameField(TextField):
         super().__init__(**{"required": False, "max_length": NAME_AT_MOST, **options})
 
 
-@extend_schema_field({"type": "string", "minLength": 1, "pattern": f"[^{WHITE_SPACE}]"})
+SAYS_SOMETHING = {"type": "string", "minLength": 1, "pattern": f"[^{WHITE_SPACE}]"}
+
+
+@extend_schema_field(SAYS_SOMETHING)
 class ContentField(TextField):
     """What somebody said: not empty, not only white space, within the size cap."""
 

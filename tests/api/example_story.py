@@ -43,7 +43,7 @@ LINES = [
 BASE = datetime(2026, 3, 5, 20, tzinfo=UTC)
 """The hour at which the examples say that it all happened."""
 SAID_BEFORE = timedelta(days=3, hours=12)
-"""How long before that the first line was said, in the session and in the examples."""
+"""How long before that the first line was said."""
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SECRET = re.compile(r"whsec_[\w+/]+=*")
 TIME = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d|T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00))")
@@ -59,8 +59,9 @@ class Session:
     started: datetime = field(default_factory=timezone.now)
 
     def __post_init__(self) -> None:
-        hour = self.started.replace(minute=0, second=0, microsecond=0)
-        self.said = hour - SAID_BEFORE
+        first = BASE - SAID_BEFORE
+        today = self.started.replace(hour=first.hour, minute=0, second=0, microsecond=0)
+        self.said = today - timedelta(days=3)  # at the same hour always: answers show it
         self.keys: dict[str, Agent] = {
             scope: make_agent(TENANT, f"canteen {scope}", (scope,))
             for scope in ("ingest", "read", "curate", "admin")

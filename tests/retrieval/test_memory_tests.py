@@ -32,7 +32,7 @@ def add(agent: Agent, conversation: uuid.UUID, **expected: Any) -> dict[str, Any
 
 
 def rotterdam(agent: Agent) -> Fact:
-    return Fact.objects.of(agent.tenant).filter(fact__contains="Rotterdam", invalid_at=None)[0]
+    return Fact.objects.of(agent.tenant).get(fact__contains="harbour", invalid_at=None)
 
 
 def test_each_expectation_is_judged(ana: Agent, told: uuid.UUID) -> None:
