@@ -21,6 +21,7 @@ from episodic.episode_index import NEIGHBOURS
 from episodic.models import Episode, Message
 from indexing import text
 from indexing.models import Memory, SearchUnit, SearchVector
+from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION
 from memoryproject.database.ids import make_id
 from semantic import queries as semantic_queries
 from semantic.engines import Category
@@ -33,6 +34,8 @@ Rows = dict[type[models.Model], list[Row]]
 LANGUAGE = "english"
 SHORTEST, LONGEST = 12, 30
 """Words of a fact or of a message."""
+TOKENS_A_WORD = 2
+"""The built-in embedder cuts the rare words of these texts so."""
 SPREAD = 0.75
 """Length of the noise beside the unit vector of a topic."""
 NAMES = ("Ana", "Bo")
@@ -57,7 +60,7 @@ COLUMNS: dict[type[models.Model], tuple[str, ...]] = {
         *("changeset_id", "valid_at", "created_at"),
     ),
     Evidence: ("id", "tenant_id", "fact_id", "episode_id", "message_seqs", "changeset_id"),
-    SearchVector: (*_SCOPE, "unit_id", "model", "dim", "embedding"),
+    SearchVector: (*_SCOPE, "unit_id", "model", "dim", "embedding", "states"),
     # Last: its trigger locks the conversation's figures until the commit.
     SearchUnit: (*_SCOPE, "first_seq", "last_seq", "language", "lexical_text", "own_words"),
 }
@@ -209,9 +212,15 @@ class RowMaker:
         unit, owner = make_id(), self._owner
         prepared = " ".join(text.prepare(lexical).split())
         rows[SearchUnit].append((unit, *scope, kind, first_seq, last_seq, LANGUAGE, prepared, own))
+        states = None if own is None else _draw_states(own * TOKENS_A_WORD, seed=first_seq)
         rows[SearchVector].append(
-            (make_id(), *scope, kind, unit, owner.model, owner.dim, HalfVector(vector))
+            (make_id(), *scope, kind, unit, owner.model, owner.dim, HalfVector(vector), states)
         )
+
+
+def _draw_states(tokens: int, *, seed: int | None) -> bytes:
+    """Return states of tokens that point anywhere: judging them costs what real ones cost."""
+    return bytes([VERSION]) + np.random.default_rng(seed).bytes(tokens * BYTES_A_TOKEN)
 
 
 def fill_in(model: type[models.Model], columns: tuple[str, ...]) -> dict[str, Any]:

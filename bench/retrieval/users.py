@@ -75,6 +75,7 @@ def copy_to_user(
     with connection.transaction():
         connection.execute(PLACES, params)
         connection.execute(OF_FACTS, params)
+        connection.execute("ANALYZE place")
         own: dict[str, str] = {
             "id": "part.conversation_id",
             "external_id": "part.conversation_id",
@@ -89,6 +90,8 @@ def copy_to_user(
                 "user_scope": "%(scope)s::uuid",
                 **{name: f"md5(%(user)s || source.{name})::uuid" for name in RENAMED},
             }
+            if model is Evidence:
+                del own["conversation_id"]  # it is its fact's, and then not said again
             connection.execute(_fill(COPY, model, own), params)
         connection.execute("SET session_replication_role = origin")
 
