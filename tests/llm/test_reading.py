@@ -169,6 +169,16 @@ def test_the_question_shows_people_and_the_oldest_fact_first() -> None:
     assert "People: Mira (user)" in second
 
 
+def test_an_elided_article_is_nobody_s_name() -> None:
+    rules = [
+        know("L'assistant doit tutoyer Mira.", alias="F1"),
+        know("L'assistant doit compter en kilos.", alias="F2"),
+    ]
+    assert "People: Mira (user)" in show(*rules).material.splitlines()
+    sisters = [know("Jo's car is red.", alias="F1"), know("Jo's flat is old.", alias="F2")]
+    assert "People: Mira (user), Jo" in show(*sisters).material.splitlines()
+
+
 def propose(fact: str, *seqs: int) -> Proposal:
     return Proposal(Action.NEW, None, Category.EXPERIENCE, fact, (), episode=0, seqs=seqs)
 
