@@ -12,6 +12,8 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
+from operations.management.commands.login import find_address, keep_address
+
 pytestmark = pytest.mark.django_db
 
 
@@ -40,6 +42,17 @@ def test_the_first_password_is_printed_as_often_as_one_asks(data_dir: Path) -> N
     password = print_login()
     assert print_login() == password == (data_dir / "admin_password").read_text()
     assert logs_in(password)
+
+
+def test_the_port_on_which_the_server_listens_need_not_be_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PORT", raising=False)
+    assert find_address() == "127.0.0.1:8000"
+    keep_address("127.0.0.1", 8377)
+    assert find_address() == "127.0.0.1:8377"
+    monkeypatch.setenv("PORT", "8400")
+    assert find_address() == "127.0.0.1:8400"
 
 
 def test_a_password_that_was_changed_gives_way_to_a_new_one_that_is_stored_nowhere(

@@ -4,10 +4,12 @@ A password that somebody changed cannot be printed: the admin gets a new one, wh
 nowhere.
 """
 
+import os
 import secrets
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
@@ -15,6 +17,8 @@ from episodic.loading import read_conversations
 from memoryproject.process import env
 from operations.management.commands import seed_demo
 
+ADDRESS = "address"
+"""The file in the data folder that says where the server listens."""
 QUESTION = "Where does Mira work and what does she plan?"
 
 
@@ -37,13 +41,26 @@ def set_password() -> str:
 
 
 def read_address() -> tuple[str, int]:
-    """Return where the server listens: its host and port."""
+    """Return where the server is to listen: its host and port."""
     host = env.read_text("MEMORY_HOST", "127.0.0.1")
     return host, env.read_integer("PORT", 8000, at_least=1, at_most=65535)
 
 
+def keep_address(host: str, port: int) -> None:
+    """Write down where the server listens, for who asks later and does not name the port."""
+    (settings.DATA_DIR / ADDRESS).write_text(f"{host}:{port}", encoding="utf-8")
+
+
+def find_address() -> str:
+    """Return where the server listens or last listened: `127.0.0.1:8000`."""
+    kept = settings.DATA_DIR / ADDRESS
+    if "PORT" not in os.environ and kept.exists():
+        return kept.read_text(encoding="utf-8")
+    return "{}:{}".format(*read_address())
+
+
 def render_access(password: str) -> str:
-    address = "http://{}:{}".format(*read_address())
+    address = f"http://{find_address()}"
     conversation = next(read_conversations(seed_demo.DEMO)).external_id
     key = seed_demo.get_or_create_key()
     return f"""

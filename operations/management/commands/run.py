@@ -77,6 +77,7 @@ class Command(BaseCommand):
         try:
             finish(check)
             wait_until_alive(host, port, server.is_alive)
+            login.keep_address(host, port)
             self._say(f"Listening at http://{host}:{port}")
             if not seed_demo.has_conversations():
                 self._say("Preparing the demo (a real conversation, processed once) …")
