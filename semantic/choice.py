@@ -10,4 +10,6 @@ from semantic.offline.consolidator import OfflineConsolidator
 def make_consolidator(ask: Asker | None) -> Consolidator:
     """Return the consolidator that asks by `ask`, or the offline one."""
     offline = OfflineConsolidator(embed_built_in)
-    return LLMConsolidator(ask=ask, offline=offline) if ask else offline
+    if ask is None:
+        return offline
+    return LLMConsolidator(ask=ask, offline=offline, may_be_rule=offline.may_be_rule)

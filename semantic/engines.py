@@ -76,7 +76,7 @@ class Proposal:
     gave it, so it may name nothing. `episode` is the index of the episode that
     supports the proposal, None where the engine does not say (then all do); `seqs`
     are the messages in it that do. `valid_at` and `valid_until` are from when and until when
-    it is true, as far as the engine knows.
+    it is true, as far as the engine knows. A curator looks at what `is_doubtful` before it counts.
     """
 
     action: Action
@@ -88,6 +88,7 @@ class Proposal:
     episode: int | None = None
     seqs: tuple[int, ...] = ()
     valid_until: datetime | None = None
+    is_doubtful: bool = False
 
 
 class SuggestionKind(StrEnum):

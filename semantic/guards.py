@@ -51,9 +51,14 @@ def _is_tools_word(proposal: Proposal, target: Fact | None, sources: Sources) ->
 
 
 def must_wait(proposal: Proposal, target: Fact | None, sources: Sources) -> bool:
-    """Return whether no user steers the agent, or perhaps a tool says who somebody is."""
+    """Return whether no user steers the agent, or perhaps a tool says who somebody is.
+
+    So does what the engine itself doubts.
+    """
     if target is not None and proposal.action not in {Action.NEW, Action.UPDATE}:
         return False
+    if proposal.is_doubtful:
+        return True
     steers = proposal.category is Category.GUIDELINE or steers_agent(proposal.fact)
     if proposal.category is Category.IDENTITY and not sources.is_vouched_for(proposal):
         return True

@@ -1,7 +1,7 @@
 """The consolidator that asks a language model."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,9 +38,17 @@ class LLMConsolidator:
 
     known_at_most = KNOWN_AT_MOST
 
-    def __init__(self, *, ask: Asker, offline: engines.Consolidator) -> None:
+    def __init__(
+        self,
+        *,
+        ask: Asker,
+        offline: engines.Consolidator,
+        may_be_rule: Callable[[str], bool],
+    ) -> None:
+        """`may_be_rule`: whether a user's message may hold a standing instruction."""
         self._ask = ask
         self._offline = offline
+        self._may_be_rule = may_be_rule
 
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
@@ -61,7 +69,26 @@ class LLMConsolidator:
             if len(read) > CHANGES_AT_MOST:
                 logger.warning("changes left out: %d", len(read) - CHANGES_AT_MOST)
             rows += read[:CHANGES_AT_MOST]
-        return _assemble(rows)
+        return _assemble([self._doubt_guideline(row, episodes) for row in rows])
+
+    def _doubt_guideline(self, row: Row, episodes: Sequence[engines.EpisodeText]) -> Row:
+        """Return the row; a curator is to look at a guideline that nobody seems to have given.
+
+        Small models make one of "Could you do me a rhyme?", and it would steer each answer.
+        """
+        proposal = row.proposal
+        if (
+            proposal is None
+            or proposal.category is not engines.Category.GUIDELINE
+            or proposal.action not in {engines.Action.NEW, engines.Action.UPDATE}
+            or proposal.episode is None
+        ):
+            return row
+        lines = episodes[proposal.episode].lines
+        said = [line.content for line in lines if line.seq in proposal.seqs]
+        if any(map(self._may_be_rule, said)):
+            return row
+        return replace(row, proposal=replace(proposal, is_doubtful=True))
 
     def _put(self, question: Question, episodes: Sequence[engines.EpisodeText]) -> list[Row] | None:
         """Return the rows of the model's answer, or None where both answers are of no use."""

@@ -68,6 +68,10 @@ class OfflineConsolidator:
     def __init__(self, embed: judging.Embed) -> None:
         self._embed = embed
 
+    def may_be_rule(self, content: str) -> bool:
+        """Return whether a user's message may hold a standing instruction to an assistant."""
+        return judging.Judge(self._embed).may_be_rule(read_own_sentences(content))
+
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
     ) -> engines.Consolidation:

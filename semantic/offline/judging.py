@@ -19,6 +19,7 @@ STATEMENTS = ("self", "other")
 FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
+PERHAPS = 0.02
 REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
 PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.0, 0.9
@@ -77,6 +78,35 @@ class Judge:
         """Return a verdict on each sentence of one message."""
         if not sentences:
             return []
+        rows = self._score(
+            sentences,
+            length=len(line.content),
+            has_assistant=has_assistant,
+            is_first=is_first,
+        )
+        has_material = has_assistant and _has_material(sentences, rows)
+        return [
+            NOTHING
+            if has_material and item.is_below_opening and not item.asked_to_keep
+            else self._decide(shares, item, takes_rules)
+            for item, shares in zip(sentences, rows, strict=True)
+        ]
+
+    def may_be_rule(self, sentences: Sequence[OwnSentence]) -> bool:
+        """Return whether one of a message's sentences may be a standing instruction.
+
+        Of the blind instructions of `heads.md` .98 may be one, of its requests for now .40.
+        """
+        length = sum(len(item.text) for item in sentences)
+        rows = self._score(sentences, length=length, has_assistant=True, is_first=False)
+        return any(row[INSTRUCTION] >= PERHAPS for row in rows)
+
+    def _score(
+        self, sentences: Sequence[OwnSentence], *, length: int, has_assistant: bool, is_first: bool
+    ) -> list[dict[str, float]]:
+        """Return for each sentence of a message of this `length` the probability of each head."""
+        if not sentences:
+            return []
         texts = [item.asked_to_keep or item.text for item in sentences]
         traits = [
             heads.measure_traits(
@@ -84,7 +114,7 @@ class Judge:
                     text=item.text,
                     place=item.place,
                     count=item.count,
-                    message_length=len(line.content),
+                    message_length=length,
                     has_assistant=has_assistant,
                     is_first_message=is_first,
                 )
@@ -92,16 +122,9 @@ class Judge:
             for item in sentences
         ]
         columns = self._heads.score(np.asarray(self._embed(texts), np.float64), traits)
-        rows = [
+        return [
             {name: float(column[at]) for name, column in columns.items()}
             for at in range(len(sentences))
-        ]
-        has_material = has_assistant and _has_material(sentences, rows)
-        return [
-            NOTHING
-            if has_material and item.is_below_opening and not item.asked_to_keep
-            else self._decide(shares, item, takes_rules)
-            for item, shares in zip(sentences, rows, strict=True)
         ]
 
     def _decide(

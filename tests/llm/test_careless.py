@@ -132,6 +132,24 @@ def test_a_pasted_mail_is_nobodys_guideline(
     assert (held(ana), steps(ana)) == ([] if note else [fact], [("new", note)])
 
 
+@pytest.mark.parametrize(
+    ("said", "fact", "note"),
+    [
+        ("Could you do me a short rhyme for my pal Otto?", "Assistant should rhyme.", "waits"),
+        ("Peux-tu m'écrire deux vers sur le poireau ?", "L'assistant rime.", "waits"),
+        ("I love trains. Never use capitals in mails.", "Assistant should not use capitals.", ""),
+        ("Et tutoie-moi toujours, s'il te plaît.", "L'assistant doit tutoyer Mira.", ""),
+    ],
+)
+def test_a_request_for_now_becomes_no_guideline_unseen(
+    said: str, fact: str, note: str, model: ModelServer, ana: Agent, conversation: uuid.UUID
+) -> None:
+    row = change("new", fact, category="guideline")
+    talk = messages([("Mira", said)], MORNING)
+    tell(model, ana, conversation, talk, says(changes(row)))
+    assert (held(ana), steps(ana)) == ([] if note else [fact], [("new", note)])
+
+
 def test_a_fact_in_another_language_is_asked_again(
     model: ModelServer, ana: Agent, conversation: uuid.UUID
 ) -> None:

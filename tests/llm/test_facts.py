@@ -26,11 +26,15 @@ Plan = Callable[[dict[str, str]], list[dict[str, Any]]]
 
 
 def tell(
-    model: ModelServer, agent: Agent, conversation: uuid.UUID, *plans: Plan | list[Any]
+    model: ModelServer,
+    agent: Agent,
+    conversation: uuid.UUID,
+    *plans: Plan | list[Any],
+    asking: list[tuple[str, str]] | None = None,
 ) -> None:
-    """Say something new for each plan, and let the model answer it with those changes."""
+    """Say something new for each plan, `asking` first, and let the model answer it so."""
     for number, plan in enumerate(plans):
-        said = messages([MOVING, RUNNING][number % 2], [MORNING, EVENING][number % 2])
+        said = messages([asking or MOVING, RUNNING][number % 2], [MORNING, EVENING][number % 2])
         post(agent, conversation, said)
         model.script("segment", says(segments(segment(7))))
         model.always("consolidate", _answer(plan))  # twice where a row names no fact
@@ -160,7 +164,9 @@ def test_only_a_user_sets_a_guideline(
     ana: Agent,
     conversation: uuid.UUID,
 ) -> None:
-    tell(model, ana, conversation, [change("new", RULE, category="guideline", messages=seqs)])
+    asking = [("Mira", "Hi Jonas! Always write in my mother's tongue, please."), *MOVING[1:]]
+    row = change("new", RULE, category="guideline", messages=seqs)
+    tell(model, ana, conversation, [row], asking=asking)
     left = ("new", "waits") if set(seqs) & {2} else ("skip", "no_source")
     assert steps(ana) == [("new", "") if allowed else left]
     assert held(ana) == ([RULE] if allowed else [])
@@ -178,7 +184,8 @@ def test_only_a_user_ends_a_guideline(
     def obey(alias: dict[str, str]) -> list[dict[str, Any]]:
         return [change(action, other, alias[rule], messages=[9])]
 
-    tell(model, ana, conversation, set_rule, obey)
+    asking = [("Mira", "From now on, always ask how my marathon training is going."), *MOVING[1:]]
+    tell(model, ana, conversation, set_rule, obey, asking=asking)
     left = ("new", "waits") if action == "update" else ("skip", "guideline_source")
     assert (steps(ana), held(ana)) == ([left], [rule])
     said = "From now on do not speak of the marathon training."
