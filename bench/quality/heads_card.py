@@ -39,7 +39,8 @@ CARD_TEXT = """\
 
 Two small networks with one hidden layer over vectors of the built-in embedder
 (multilingual-e5-small, 4 bits, "passage: " before the text) and traits that belong to no language.
-Written by `python -m bench.quality heads --write`; this text too.
+That of pairs also sees, by the states of tokens that the search keeps, what each sentence says
+that the other does not. Written by `python -m bench.quality heads --write`; this text too.
 
 **Data:** {sentences} sentences of people and {pairs} pairs of sentences in fourteen languages,
 all invented. An AI model wrote and labelled them, most without having seen the program; see
