@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from memoryproject.ai.token_states import Embedded, Vectors, read_directions
+from memoryproject.ai.e5 import Vectors
+from memoryproject.ai.token_states import Embedded, read_directions
 from memoryproject.text.words import content_stems
 from semantic.engines import Category
 
@@ -188,7 +189,7 @@ def compare(pair: Pair, old: Embedded, new: Embedded) -> tuple[Floats, list[floa
 
 def _average(states: Vectors, weights: Vectors) -> Vectors:
     """Return the mean of states (n, AXES) by weights (n,); zeros where there are none."""
-    mean: Vectors = weights @ states / max(1e-6, weights.sum())
+    mean: Vectors = weights @ states / max(1e-6, float(weights.sum()))
     return mean
 
 

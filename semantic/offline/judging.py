@@ -94,7 +94,7 @@ class Judge:
             )
             for item in sentences
         ]
-        vectors = np.stack([one.vector for one in self._read(texts)])
+        vectors = np.stack([one.vector for one in self._read(texts)]).astype(np.float64)
         columns = self._heads.score(vectors, traits)
         rows = [
             {name: float(column[at]) for name, column in columns.items()}
