@@ -181,7 +181,7 @@ def compare(pair: Pair, old: Embedded, new: Embedded) -> tuple[Floats, list[floa
     cosines = ours @ theirs.T
     news = _average(ours, 1 - cosines.max(axis=1, initial=-1))
     olds = _average(theirs, 1 - cosines.max(axis=0, initial=-1))
-    lengths = np.linalg.norm(news) * np.linalg.norm(olds)
+    lengths = float(np.linalg.norm(news) * np.linalg.norm(olds))
     changed = float(news @ olds / max(1e-6, lengths))
     row = np.concatenate([new.vector, old.vector, news, olds]).astype(np.float64)
     return row, measure_pair_traits(pair, float(old.vector @ new.vector), changed)
