@@ -1,7 +1,7 @@
 """Which engine consolidates: a language model where there is one to ask, else the offline one."""
 
 from jobs.calls import Asker
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from semantic.engines import Consolidator
 from semantic.llm.consolidator import LLMConsolidator
 from semantic.offline.consolidator import OfflineConsolidator
@@ -9,7 +9,7 @@ from semantic.offline.consolidator import OfflineConsolidator
 
 def make_consolidator(ask: Asker | None) -> Consolidator:
     """Return the consolidator that asks by `ask`, or the offline one."""
-    offline = OfflineConsolidator(embed_built_in)
+    offline = OfflineConsolidator(read_built_in)
     if ask is None:
         return offline
     return LLMConsolidator(ask=ask, offline=offline, may_be_rule=offline.may_be_rule)

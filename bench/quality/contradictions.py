@@ -24,7 +24,7 @@ from bench.quality.report import Report
 from bench.tables import render_table
 from episodic.engines import Line
 from episodic.models import Role
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from memoryproject.text.words import STOP_WORDS
 from semantic.engines import Action, Consolidation, EpisodeText, KnownFact, Proposal, Suggestion
 from semantic.offline.consolidator import OfflineConsolidator
@@ -182,7 +182,7 @@ def consolidate(case: Case, *, runs: int) -> Ledger:
         middle = (len(part) + 1) // 2
         chunks = (part,) if runs > 1 else (part[:middle], part[middle:])
         episodes = [EpisodeText(title="", summary="", lines=chunk) for chunk in chunks if chunk]
-        answer = OfflineConsolidator(embed_built_in).consolidate(episodes=episodes, known=known)
+        answer = OfflineConsolidator(read_built_in).consolidate(episodes=episodes, known=known)
         for item in read_suggestions(known, answer):
             ledger["suggested"].append(f"{item.reason}: {item.old} / {item.new or '-'}")
         known, closed = apply_proposals(known, answer.proposals)

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from bench.quality.report import Report, render_figures
 from bench.quality.sessions import Session, SourcedText, cut_episodes, find_turns, read_sessions
-from memoryproject.ai.embeddings import embed_built_in, embed_passages
+from memoryproject.ai.embeddings import embed_passages, read_built_in
 from semantic.engines import Action
 from semantic.offline.consolidator import OfflineConsolidator
 
@@ -77,7 +77,7 @@ def draw_facts(session: Session) -> list[SourcedText]:
     consolidated in one run. A fact has the turns of its own proposal and of those that
     reinforce it.
     """
-    answer = OfflineConsolidator(embed_built_in).consolidate(
+    answer = OfflineConsolidator(read_built_in).consolidate(
         episodes=cut_episodes(session), known=()
     )
     facts: dict[str | None, tuple[str, set[str]]] = {}

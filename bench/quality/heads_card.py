@@ -39,12 +39,14 @@ CARD_TEXT = """\
 
 Two small networks with one hidden layer over vectors of the built-in embedder
 (multilingual-e5-small, 4 bits, "passage: " before the text) and traits that belong to no language.
-Written by `python -m bench.quality heads --write`; this text too.
+That of pairs also sees, by the states of tokens that the search keeps, what each sentence says
+that the other does not. Written by `python -m bench.quality heads --write`; this text too.
 
 **Data:** {sentences} sentences of people and {pairs} pairs of sentences in fourteen languages,
 all invented. An AI model wrote and labelled them, most without having seen the program; see
 `bench/labels/annotators.txt` for its rules and the weaknesses it knows of. The author of
-`chats-4.jsonl` and `pairs-2.jsonl` had seen its mistakes. No native speaker has checked them.
+`chats-4.jsonl`, `pairs-2.jsonl` and `pairs-4.jsonl` had seen its mistakes. No native speaker has
+checked them.
 A second labelling of a fifth of the first chats, by the same model, agrees in:
 {agreement}.
 The older sentences of the training pairs count as worth keeping, too: the chats hold

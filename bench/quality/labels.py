@@ -28,6 +28,9 @@ PARTS = ("train", "train", "train", "choice", "blind")
 """The part of a chat or a group of pairs, by the remainder of a hash of its id."""
 
 
+PLAIN = "pairs-[12].jsonl"
+"""Pairs whose older sentences train the heads of sentences, too: with more of them, these take
+the sentences of somebody's text for facts."""
 PARTS_MADE = {"train": "train", "choice": "later"}
 """The part of a row that is made of a labelled one: `later` only trains, and chooses nothing."""
 
@@ -79,7 +82,7 @@ def read_plain_facts() -> list[SentenceRow]:
     Without them the heads have hardly seen a plain short statement ("I live in Oslo."): those of
     the chats are longer.
     """
-    rows = {row.pair.old: row for row in read_pairs() if row.part == "train"}
+    rows = {row.pair.old: row for row in read_pairs(PLAIN) if row.part == "train"}
     targets = {name: name in (KEEP, "self") for name in (KEEP, *ACTS)}
     return [
         SentenceRow(
@@ -116,7 +119,7 @@ def read_alone() -> list[SentenceRow]:
     ]
 
 
-def read_pairs() -> list[PairRow]:
+def read_pairs(files: str = "pairs*.jsonl") -> list[PairRow]:
     """Return the labelled pairs of sentences in order."""
     return [
         PairRow(
@@ -125,7 +128,7 @@ def read_pairs() -> list[PairRow]:
             part_of(row["group"]),
             {name: row["relation"] == name for name in (REPLACES, REPEATS)},
         )
-        for path in sorted(FOLDER.glob("pairs*.jsonl"))
+        for path in sorted(FOLDER.glob(files))
         for row in _read_lines(path)
     ]
 

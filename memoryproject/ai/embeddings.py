@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from django.conf import settings
 from memoryproject.ai.e5 import Reading, load_e5
 from memoryproject.ai.local_model import load_local_model
 from memoryproject.ai.remote_embedder import OpenAIEmbedder
-from memoryproject.ai.token_states import Asked, load_constants
+from memoryproject.ai.token_states import Asked, Embedded, load_constants
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
@@ -29,13 +29,6 @@ PREFIX_TOKENS_AT_MOST = 16
 """What the embedded model puts around a text: "passage: " and two marks."""
 DIM_BY_DEFAULT = 1536
 """Of the model that is asked where none is named."""
-
-
-class Embedded(NamedTuple):
-    """A text's unit vector and, by the embedded model, the states of its tokens, packed."""
-
-    vector: Vectors
-    states: bytes | None = None
 
 
 class Embedder(Protocol):
@@ -201,6 +194,11 @@ def _embed(texts: Sequence[str], embedder: Embedder, timeout_s: float | None) ->
 def embed_built_in(texts: Sequence[str]) -> Vectors:
     """Return one unit vector a text by the built-in embedder, whatever embeds for the search."""
     return embed_passages(texts, embedder=_get_built_in())
+
+
+def read_built_in(texts: Sequence[str]) -> list[Embedded]:
+    """Return what `embed_built_in` does, with the states of each text's tokens."""
+    return _embed(texts, _get_built_in(), None)
 
 
 @cache

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,14 @@ ASKED_AT_MOST = 32
 """Of one question, the rarest: 16 kB, and a bound on what comparing takes."""
 LARGEST, ZERO = 7, 8
 """The largest number in 4 bits, and the nibble that stands for 0."""
+
+
+class Embedded(NamedTuple):
+    """A text's unit vector and, by the embedded model, the states of its tokens, packed."""
+
+    vector: Vectors
+    states: bytes | None = None
+    """As `Constants.keep` returns them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +122,13 @@ def pack(states: Vectors) -> bytes:
 def unpack(packed: bytes) -> Vectors:
     """Return the directions that `pack` was given, of any length: shape (n, AXES)."""
     return np.hstack(_unpack_halves(packed))
+
+
+def read_directions(text: Embedded) -> Vectors:
+    """Return the states of a text's rarer tokens, each of length one: shape (n, AXES)."""
+    directions = unpack((text.states or b"")[1:])
+    unit: Vectors = directions / np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-9)
+    return unit
 
 
 def measure_cosines(packed: bytes, asked: Asked) -> Vectors:

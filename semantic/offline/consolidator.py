@@ -65,18 +65,18 @@ class OfflineConsolidator:
 
     known_at_most = KNOWN_AT_MOST
 
-    def __init__(self, embed: judging.Embed) -> None:
-        self._embed = embed
+    def __init__(self, read: judging.Read) -> None:
+        self._read = read
 
     def may_be_rule(self, content: str) -> bool:
         """Return whether a user's message may hold a standing instruction to an assistant."""
-        return judging.Judge(self._embed).may_be_rule(read_own_sentences(content))
+        return judging.Judge(self._read).may_be_rule(read_own_sentences(content))
 
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
     ) -> engines.Consolidation:
         """Return what users said that is worth keeping, in the order in which they said it."""
-        run = _Run(self._embed, episodes, known)
+        run = _Run(self._read, episodes, known)
         for index, episode in enumerate(episodes):
             run.start(index)
             for place, line in enumerate(episode.lines):
@@ -95,14 +95,14 @@ class _Run:
 
     def __init__(
         self,
-        embed: judging.Embed,
+        read: judging.Read,
         episodes: Sequence[engines.EpisodeText],
         known: Sequence[engines.KnownFact],
     ) -> None:
         self.proposals: list[engines.Proposal] = []
         self._suggested: list[tuple[float, engines.Suggestion]] = []
         """How likely each is."""
-        self._judge = judging.Judge(embed)
+        self._judge = judging.Judge(read)
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
         self._speakers = name_speakers(line for line in lines if line.role == "user")

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from memoryproject.ai.e5 import Vectors
+from memoryproject.ai.token_states import Embedded, read_directions
 from memoryproject.text.words import content_stems
 from semantic.engines import Category
 
@@ -35,7 +37,7 @@ ACTS = (
 CATEGORIES = tuple(category.value for category in Category)
 REPLACES, REPEATS = "replaces", "repeats"
 TRAITS = 14
-PAIR_TRAITS = 14
+PAIR_TRAITS = 15
 _ASKS = ("?", "？", "؟")
 _SHOUTS = ("!", "！")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -86,8 +88,11 @@ class Pair:
     gap_days: float
 
 
-def measure_pair_traits(pair: Pair, cosine: float) -> list[float]:
-    """Return `PAIR_TRAITS` numbers about two sentences that belong to no language."""
+def measure_pair_traits(pair: Pair, cosine: float, changed: float) -> list[float]:
+    """Return `PAIR_TRAITS` numbers about two sentences that belong to no language.
+
+    `cosine` is that of the sentences, `changed` that of what differs: Oslo and Rome are alike.
+    """
     old, new = set(content_stems(pair.old)), set(content_stems(pair.new))
     old_numbers, new_numbers = (set(_NUMBER.findall(text)) for text in (pair.old, pair.new))
     shared = len(old & new)
@@ -106,6 +111,7 @@ def measure_pair_traits(pair: Pair, cosine: float) -> list[float]:
         float(pair.new.rstrip().endswith(_SHOUTS)),
         float(bool(_QUOTES.search(pair.new))),
         float(np.log1p(max(0.0, pair.gap_days)) / 6),
+        changed,
     ]
 
 
@@ -164,9 +170,27 @@ def make_rows(
     return np.hstack([scaled, np.ones((len(scaled), 1))])
 
 
-def compare_vectors(old: Floats, new: Floats) -> Floats:
-    """Return what the pair heads see of rows of unit vectors: the new and the old."""
-    return np.hstack([new, old])
+def compare(pair: Pair, old: Embedded, new: Embedded) -> tuple[Floats, list[float]]:
+    """Return what the pair heads see of two sentences: a row of vectors, and their traits.
+
+    The vectors are the new sentence's, the old one's, and the means of what each says that the
+    other does not: a token weighs by how far the nearest of the other sentence is. So "in Rome
+    now" is seen apart from the "I live" that both have.
+    """
+    ours, theirs = read_directions(new), read_directions(old)
+    cosines = ours @ theirs.T
+    news = _average(ours, 1 - cosines.max(axis=1, initial=-1))
+    olds = _average(theirs, 1 - cosines.max(axis=0, initial=-1))
+    lengths = float(np.linalg.norm(news) * np.linalg.norm(olds))
+    changed = float(news @ olds / max(1e-6, lengths))
+    row = np.concatenate([new.vector, old.vector, news, olds]).astype(np.float64)
+    return row, measure_pair_traits(pair, float(old.vector @ new.vector), changed)
+
+
+def _average(states: Vectors, weights: Vectors) -> Vectors:
+    """Return the mean of states (n, AXES) by weights (n,); zeros where there are none."""
+    mean: Vectors = weights @ states / max(1e-6, float(weights.sum()))
+    return mean
 
 
 def load_heads() -> Heads:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic.engines import Line
+from memoryproject.ai.token_states import Embedded
 from semantic.engines import Category
 from semantic.offline import heads
 from semantic.offline.own_words import TASK, OwnSentence
@@ -15,6 +16,8 @@ from semantic.patterns import translate_pattern
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Returns the vectors of texts by the built-in embedder, one row each."""
+Read = Callable[[Sequence[str]], Sequence[Embedded]]
+"""Returns what the built-in embedder makes of texts, in order."""
 STATEMENTS = ("self", "other")
 FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
@@ -61,8 +64,8 @@ class Older:
 class Judge:
     """Scores sentences by the trained heads."""
 
-    def __init__(self, embed: Embed) -> None:
-        self._embed = embed
+    def __init__(self, read: Read) -> None:
+        self._read = read
         self._heads = heads.load_heads()
         self._pair_heads = heads.load_pair_heads()
 
@@ -121,7 +124,8 @@ class Judge:
             )
             for item in sentences
         ]
-        columns = self._heads.score(np.asarray(self._embed(texts), np.float64), traits)
+        vectors = np.stack([one.vector for one in self._read(texts)]).astype(np.float64)
+        columns = self._heads.score(vectors, traits)
         return [
             {name: float(column[at]) for name, column in columns.items()}
             for at in range(len(sentences))
@@ -178,14 +182,11 @@ class Judge:
         """Return how likely each older sentence is replaced."""
         if not older:
             return np.zeros(0)
-        vectors = np.asarray(self._embed([text, *(item.text for item in older)]), np.float64)
-        new, old = np.repeat(vectors[:1], len(older), axis=0), vectors[1:]
+        new, *olds = self._read([text, *(item.text for item in older)])
         pairs = [heads.Pair(item.text, text, (at - item.at) / DAY) for item in older]
-        traits = [
-            heads.measure_pair_traits(pair, float(vector @ vectors[0]))
-            for pair, vector in zip(pairs, old, strict=True)
-        ]
-        return self._pair_heads.score(heads.compare_vectors(old, new), traits)[heads.REPLACES]
+        seen = [heads.compare(pair, old, new) for pair, old in zip(pairs, olds, strict=True)]
+        rows, traits = zip(*seen, strict=True)
+        return self._pair_heads.score(np.stack(rows), traits)[heads.REPLACES]
 
 
 def _has_material(sentences: Sequence[OwnSentence], rows: Sequence[dict[str, float]]) -> bool:

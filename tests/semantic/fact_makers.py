@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from episodic.engines import Line
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from semantic.engines import Consolidation, EpisodeText, KnownFact, Proposal
 from semantic.offline.consolidator import OfflineConsolidator
 
@@ -35,7 +35,7 @@ def know(
 
 def consolidate(*spoken: tuple[str, str, str], known: Sequence[KnownFact] = ()) -> Consolidation:
     """Return what the offline consolidator answers after one episode."""
-    return OfflineConsolidator(embed_built_in).consolidate(episodes=[say(*spoken)], known=known)
+    return OfflineConsolidator(read_built_in).consolidate(episodes=[say(*spoken)], known=known)
 
 
 def learn(*spoken: tuple[str, str, str], known: Sequence[KnownFact] = ()) -> list[Proposal]:

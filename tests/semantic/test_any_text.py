@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from episodic.engines import Line, Segment, ServedEpisode, Vectors
 from episodic.offline.reviewer import OfflineReviewer
 from episodic.offline.segmenter import OfflineSegmenter
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from memoryproject.text.sentences import split_sentences
 from semantic.echoes import ANYBODY, Echoes, content_words
 from semantic.engines import Action, EpisodeText, Served
@@ -92,7 +92,7 @@ def test_every_line_is_in_one_worded_segment_and_every_proposal_says_something(
     assert covered == list(range(len(lines)))
     assert all(is_worded(segment) for segment in found)
     episodes = [to_episode(segment, lines) for segment in found]
-    answer = OfflineConsolidator(embed_built_in).consolidate(episodes=episodes, known=[])
+    answer = OfflineConsolidator(read_built_in).consolidate(episodes=episodes, known=[])
     assert all(item.fact.strip() or item.action is Action.INVALIDATE for item in answer.proposals)
     served = ServedEpisode("E1", "q", found[0].title, found[0].summary, vectors[0])
     OfflineReviewer().review(served=[served], lines=lines, vectors=vectors)
@@ -118,7 +118,7 @@ def test_a_pasted_book_yields_no_more_facts_than_one_can_compare() -> None:
 def test_what_was_learnt_and_served_is_recognised(lines: list[Line]) -> None:
     """Whatever the text is, it repeats itself, if it has words enough to be recognised."""
     reach = frozenset(line.seq for line in lines)
-    consolidator = OfflineConsolidator(embed_built_in)
+    consolidator = OfflineConsolidator(read_built_in)
     text = EpisodeText(title="", summary="", lines=tuple(lines))
     for proposal in consolidator.consolidate(episodes=[text], known=[]).proposals:
         served = Served(proposal.fact, "", reach)

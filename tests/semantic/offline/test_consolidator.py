@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from episodic.engines import Line
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from semantic.engines import Action, Category, EpisodeText, SuggestionKind
 from semantic.offline.consolidator import OfflineConsolidator
 from tests.semantic.fact_makers import MONDAY, consolidate, know, learn, say
@@ -334,7 +334,7 @@ def test_episodes_are_told_apart_by_their_index() -> None:
         say(("Bo", "user", "I live in Porto.")),
         say(("Bo", "user", "I'm allergic to bananas.")),
     ]
-    answer = OfflineConsolidator(embed_built_in).consolidate(episodes=episodes, known=[])
+    answer = OfflineConsolidator(read_built_in).consolidate(episodes=episodes, known=[])
     assert [item.episode for item in answer.proposals] == [0, 1]
 
 
@@ -342,7 +342,7 @@ def test_a_later_message_of_another_run_corrects_by_a_suggestion() -> None:
     line = Line(7, "user", "Bo", "Sorry, I meant Bergen.", MONDAY + timedelta(minutes=1))
     known = [know('Bo: "I live in Oslo."')]
     known = [replace(known[0], valid_at=MONDAY)]
-    answer = OfflineConsolidator(embed_built_in).consolidate(
+    answer = OfflineConsolidator(read_built_in).consolidate(
         episodes=[EpisodeText("", "", (line,))], known=known
     )
     assert not answer.proposals

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from memoryproject.ai.e5 import load_e5
+from memoryproject.ai.embeddings import read_built_in
+from memoryproject.ai.token_states import AXES, read_directions
 from semantic.offline import heads
 from semantic.offline.heads import DANGER, KEEP, REPLACES, Pair, Sample
 
@@ -19,10 +21,8 @@ def share(head: str, text: str) -> float:
 
 def replaced(old: str, new: str) -> float:
     """Return the probability that a sentence, said half a year later, takes another's place."""
-    vectors = np.asarray([load_e5().embed(f"passage: {text}") for text in (old, new)], np.float64)
-    traits = heads.measure_pair_traits(Pair(old, new, 180), float(vectors[0] @ vectors[1]))
-    compared = heads.compare_vectors(vectors[:1], vectors[1:])
-    return float(heads.load_pair_heads().score(compared, [traits])[REPLACES][0])
+    row, traits = heads.compare(Pair(old, new, 180), *read_built_in([old, new]))
+    return float(heads.load_pair_heads().score(row[np.newaxis], [traits])[REPLACES][0])
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,29 @@ def test_a_new_value_replaces_more_likely_than_another_persons() -> None:
     assert replaced(old, "My new phone number is 555-0177.") > replaced(
         old, "My neighbour lost his phone on the beach."
     )
+
+
+def read_change(old: str, new: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Return the direction of what the new sentence says beyond the old one."""
+    row, _ = heads.compare(Pair(old, new, 1), *read_built_in([old, new]))
+    change = row[-2 * AXES : -AXES]
+    return change / np.linalg.norm(change)
+
+
+def test_what_both_sentences_say_does_not_drown_what_changed() -> None:
+    change = read_change("I live in Oslo near the harbour.", "I live in Rome near the harbour.")
+    city = read_change("Xyzzy.", "Rome")
+    rest = read_change("Xyzzy.", "near the harbour")
+    assert change @ city > change @ rest
+
+
+def test_a_sentence_without_a_token_that_counts_can_be_compared() -> None:
+    known, blank = read_built_in(["I live in Oslo.", "of the"])
+    assert not len(read_directions(blank))
+    for pair in ((known, blank), (blank, known), (blank, blank)):
+        row, traits = heads.compare(Pair("I live in Oslo.", "of the", 1), *pair)
+        assert np.isfinite(row).all() and np.isfinite(traits).all()
+        assert len(traits) == heads.PAIR_TRAITS
 
 
 def test_the_weights_are_small_and_say_what_they_are() -> None:

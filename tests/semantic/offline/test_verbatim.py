@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bench.quality.labels import read_chats
 from episodic.engines import Line
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from semantic.details import ANCHOR
 from semantic.engines import EpisodeText
 from semantic.offline.consolidator import OfflineConsolidator
@@ -22,7 +22,7 @@ def test_each_stretch_of_a_fact_stands_in_a_message_of_its_evidence() -> None:
                  datetime.fromisoformat(message["at"]))
             for seq, message in enumerate(chat["messages"])
         )  # fmt: skip
-        answer = OfflineConsolidator(embed_built_in).consolidate(
+        answer = OfflineConsolidator(read_built_in).consolidate(
             episodes=[EpisodeText("", "", lines)], known=[]
         )
         for proposal in answer.proposals:
