@@ -23,6 +23,7 @@ FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
 PERHAPS = 0.02
+"""The probability below which a sentence is no instruction, whoever takes it for one."""
 REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
 PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.0, 0.9
@@ -79,14 +80,8 @@ class Judge:
         is_first: bool,
     ) -> list[Verdict]:
         """Return a verdict on each sentence of one message."""
-        if not sentences:
-            return []
-        rows = self._score(
-            sentences,
-            length=len(line.content),
-            has_assistant=has_assistant,
-            is_first=is_first,
-        )
+        length = len(line.content)
+        rows = self._score(sentences, length=length, has_assistant=has_assistant, is_first=is_first)
         has_material = has_assistant and _has_material(sentences, rows)
         return [
             NOTHING
