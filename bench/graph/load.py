@@ -105,7 +105,7 @@ def _copy_notes(connection: Connection, tenant: uuid.UUID, numbers: range, texts
         scope = (tenant, None, note_id(number), "note", "", at, "note")
         prepared = text.prepare(f"Note {number}\n{words}")
         units.append((unit, *scope, 0, 0, LANGUAGE, prepared, None))
-        own = (unit, texts.model, len(vector), HalfVector(vector))
+        own = (unit, texts.model, len(vector), HalfVector(vector), None)
         directions.append((make_id(), *scope, *own))
     copy(connection, SearchUnit, COLUMNS[SearchUnit], units)
     copy(connection, SearchVector, COLUMNS[SearchVector], directions)
