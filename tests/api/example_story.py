@@ -38,7 +38,7 @@ LINES = [
     ("", "Noted."),
     ("Ana", "I prefer to eat before noon, when the canteen is quiet."),
     ("Ana", "I plan to run the Lisbon half marathon in October."),
-    ("Ana", "I prefer to eat after two, when my shift is over."),
+    ("Ana", "I now prefer to eat after two, when my shift is over."),
 ]
 BASE = datetime(2026, 3, 5, 20, tzinfo=UTC)
 """The hour at which the examples say that it all happened."""
