@@ -23,7 +23,7 @@ from episodic import services as episodic
 from episodic.loading import to_uuid
 from episodic.models import Conversation, Message
 from episodic.queries import database_now
-from memoryproject.ai.embeddings import embed_built_in
+from memoryproject.ai.embeddings import read_built_in
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import count_bytes
 from memoryproject.edge.http import UNSTORABLE
@@ -248,7 +248,7 @@ def _to_row(record: Record) -> Row:
     assert record.home is not None
     return Row(
         conversation=record.home,
-        category=classify_fact(record.text, embed=embed_built_in),
+        category=classify_fact(record.text, read=read_built_in),
         fact=record.text.strip(),
         keywords=tuple(words) or pick_keywords(record.text, speaker=""),
         valid_at=record.at or until,

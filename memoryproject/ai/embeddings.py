@@ -191,13 +191,8 @@ def _embed(texts: Sequence[str], embedder: Embedder, timeout_s: float | None) ->
     return [known[text] for text in texts]
 
 
-def embed_built_in(texts: Sequence[str]) -> Vectors:
-    """Return one unit vector a text by the built-in embedder, whatever embeds for the search."""
-    return embed_passages(texts, embedder=_get_built_in())
-
-
 def read_built_in(texts: Sequence[str]) -> list[Embedded]:
-    """Return what `embed_built_in` does, with the states of each text's tokens."""
+    """Return what the built-in embedder makes of texts, whatever embeds for the search."""
     return _embed(texts, _get_built_in(), None)
 
 

@@ -14,8 +14,6 @@ from semantic.offline import heads
 from semantic.offline.own_words import TASK, OwnSentence
 from semantic.patterns import translate_pattern
 
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
-"""Returns the vectors of texts by the built-in embedder, one row each."""
 Read = Callable[[Sequence[str]], Sequence[Embedded]]
 """Returns what the built-in embedder makes of texts, in order."""
 STATEMENTS = ("self", "other")
