@@ -231,8 +231,10 @@ def load_candidates(
     loaded = run(read_file("load.sql"), parameters, fixed=fixed)
     rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
     messages = [
-        MessageRow(*said, at_offset(_parse(at), minutes), metadata, quarters, place)
-        for *said, at, minutes, metadata, quarters, place in rows["message"]
+        MessageRow(
+            message_id, seq, role, name, content, at_offset(_parse(at), minutes), data, size, place
+        )
+        for message_id, seq, role, name, content, at, minutes, data, size, place in rows["message"]
     ]
     said = {message.place: message for message in messages}
     by_id = {row[0]: (*row, []) for row in rows["fact"]}
