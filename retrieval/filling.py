@@ -68,8 +68,6 @@ class Filling:
         """Speakers and words of the lines."""
         self._quoted: dict[Place, str] = {}
         """What facts before the lines quote of messages."""
-        self._older: set[str] = set()
-        """The ids of facts that a newer one about the same stands before."""
         self._told: set[str] = set()
         """The ids of facts that are printed, or that a line says."""
 
@@ -89,14 +87,14 @@ class Filling:
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
         rows = [message for message, _ in lines]
         self._holds_back = self._is_tight and holds_back_replies(rows, question=self._question)
-        facts, self._older, layout.earlier = find_succession(facts)
+        facts, _, layout.earlier = find_succession(facts)
         unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
         self._tell(unasked, FIRST, at_most=self._room_for_pinned())
         if request.category is not None or not lines:
             room = int(layout.max_tokens * CATEGORY_SHARE) if lines else layout.max_tokens
             self._tell(facts, FIRST, at_most=room)
         else:
-            self._tell_best(facts, lines)
+            self._tell_best(facts)
         for message, _ in _above_mean(lines) if self._is_tight else lines:
             if layout.room < LEAST_ROOM:
                 break
@@ -104,30 +102,14 @@ class Filling:
         self._tell(facts, FURTHER if layout.days else FIRST, at_most=layout.max_tokens)
         return [hit for hit in (*facts, *pinned) if hit.id in self._told]
 
-    def _tell_best(
-        self, facts: Sequence[FactHit], lines: Sequence[tuple[MessageRow, float]]
-    ) -> None:
-        """Tell the best facts before the lines, but for those that one of the best lines says."""
+    def _tell_best(self, facts: Sequence[FactHit]) -> None:
+        """Tell the best facts before the lines, which show no message that these quote whole."""
         layout = self.layout
-        expected: dict[Place, MessageRow] = {}
-        quarters = 0
-        for message, _ in lines:
-            quarters += measure(message, layout.request.links, count=count_part)
-            if quarters > 4 * WHOLE_SHARE * layout.max_tokens:
-                break
-            expected[message.place] = message
-        quoted = {
-            hit.id
-            for hit in facts
-            if parse_quote(hit.fact) and all(row.place in expected for row in hit.messages)
-        }
-        best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
-        if not any(hit.id in self._older for hit in best):  # else lines show the older first
-            best = [hit for hit in best if hit.id not in quoted]
         at_most = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
+        best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
         self._tell(best, FIRST, at_most=at_most)
         if settings.LLM != "offline":
-            others = [hit for hit in facts if hit.id not in quoted]
+            others = [hit for hit in facts if not parse_quote(hit.fact)]
             self._tell(others, FURTHER, at_most=at_most)
 
     def _room_for_pinned(self) -> int:
@@ -163,7 +145,7 @@ class Filling:
         words = " ".join((message.content or "").split())
         day = "" if len(words) > SAID_AGAIN else f" {message.occurred_at.date()}"
         copy = (message.name or message.role) + day, words
-        is_quoted = self._quoted.get(message.place) == words
+        is_quoted = drop_dates(words) in drop_dates(self._quoted.get(message.place, ""))
         if message.place in self._shown or copy in self._copies or is_quoted:
             return
         if self._show(message):
