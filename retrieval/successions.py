@@ -57,10 +57,15 @@ def find_succession(facts: Sequence[FactHit]) -> Succession:
 
 
 def put_newest_first(facts: Sequence[FactHit]) -> list[FactHit]:
-    """Return facts in their order, but those of one speaker newest first in his places."""
-    by_time = sorted(facts, key=_moment, reverse=True)
-    several = {name: [hit for hit in by_time if _speaker(hit) == name] for name in map(_speaker, facts)}
-    return [several[_speaker(hit)].pop(0) for hit in facts]
+    """Return facts in their order, but those of one speaker newest first in his places.
+
+    What one message says stays in the order in which it says that: ids grow with time.
+    """
+    said = sorted(facts, key=lambda hit: hit.id)
+    newest = sorted(said, key=_moment, reverse=True)
+    names = [_speaker(hit) for hit in facts]
+    of_speaker = {name: iter([hit for hit in newest if _speaker(hit) == name]) for name in names}
+    return [next(of_speaker[name]) for name in names]
 
 
 def _speaker(hit: FactHit) -> str:
