@@ -94,17 +94,19 @@ class Filling:
         for hit in facts:
             if hit.id in layout.earlier:
                 self._give_way(hit)
-        unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
-        self._tell_first(unasked, at_most=self._room_for_pinned())
-        if request.category is not None or not lines:
+        unasked = [*(hit for hit in facts if hit.is_pinned), *pinned]
+        for is_rule in (False, True):
+            several = [hit for hit in unasked if (hit.category == Category.GUIDELINE) is is_rule]
+            self._tell_first(several, at_most=self._room_for_pinned())
+        wants_facts = request.category is not None or not lines
+        room = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
+        if wants_facts:
             room = int(layout.max_tokens * CATEGORY_SHARE) if lines else layout.max_tokens
-            self._tell_first(facts, at_most=room)
-        else:
-            room = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
-            self._tell_first(self._find_best(facts), at_most=room)
-            if settings.LLM != "offline":
-                others = [hit for hit in facts if not parse_quote(hit.fact)]
-                self._tell(others, FURTHER, at_most=room)
+        self._tell_first(self._find_best(facts), at_most=room)
+        if wants_facts:
+            self._tell(facts, FIRST, at_most=room)
+        elif settings.LLM != "offline":
+            self._tell([hit for hit in facts if not parse_quote(hit.fact)], FURTHER, at_most=room)
         for message, _ in _above_mean(lines) if self._is_tight else lines:
             if layout.room < LEAST_ROOM:
                 break
@@ -244,10 +246,6 @@ def _list_quoted(hit: FactHit) -> list[str]:
         return []
     words = drop_dates(" ".join(clean_line(quotation[1]).split()))
     return [part.strip() for part in words.split(ELLIPSIS)]
-
-
-def _is_guideline(hit: FactHit) -> bool:
-    return hit.category == Category.GUIDELINE
 
 
 def _above_mean(

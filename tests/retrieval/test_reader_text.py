@@ -69,7 +69,7 @@ def test_each_day_comes_once_in_the_order_of_time(ana: Agent) -> None:
         "## Episodic Memories\n\n"
         "### 4 May 2026\n"
         '- 18:00 Nora: "The plumber fixed the kitchen sink."\n'
-        '- 21:00 Nora: "The tomatoes smell wonderful tonight."\n\n'
+        '- 21:00 Nora: "The tomatoes smell wonderful tonight."\n'
     )
 
 
