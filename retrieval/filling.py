@@ -15,7 +15,6 @@ from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
 from memoryproject.text.words import WORD
-from retrieval.budget import count_part
 from retrieval.excerpts import add_dates, drop_dates, keep_code
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
@@ -119,8 +118,8 @@ class Filling:
         left = [hit for hit in facts if hit.id not in self._told]
         best = left[:BEST_FACTS]
         places = {row.place for hit in best for row in hit.messages}
-        said = (hit for hit in left[BEST_FACTS:] if any(row.place in places for row in hit.messages))
-        return [*best, *said]
+        others = left[BEST_FACTS:]
+        return best + [hit for hit in others if any(row.place in places for row in hit.messages)]
 
     def _tell_first(self, facts: Sequence[FactHit], *, at_most: int) -> None:
         """Print facts before the lines, best first if not all fit, those of a speaker by time."""

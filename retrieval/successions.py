@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from memoryproject.text.words import WORD, content_stems
-from retrieval.hits import FactHit
+from retrieval.hits import FactHit, Place
 from semantic.offline.quotations import parse_quote
 
 COMPARED = 8
@@ -57,14 +57,21 @@ def find_succession(facts: Sequence[FactHit]) -> Succession:
 
 
 def put_newest_first(facts: Sequence[FactHit]) -> list[FactHit]:
-    """Return facts in their order, but those of one speaker newest first in his places.
+    """Return facts, best first, in their order, but those of one speaker by day, newest first.
 
-    What one message says stays in the order in which it says that: ids grow with time.
+    What one message says stands together in the order in which it says that: ids grow with time.
     """
-    said = sorted(facts, key=lambda hit: hit.id)
-    newest = sorted(said, key=_moment, reverse=True)
+    best: dict[Place, int] = {}
+    for place, hit in enumerate(facts):
+        for row in hit.messages:
+            best.setdefault(row.place, place)
+
+    def rank(hit: FactHit) -> int:
+        return min((best[row.place] for row in hit.messages), default=facts.index(hit))
+
+    said = sorted(facts, key=lambda hit: (-hit.valid_at.toordinal(), rank(hit), hit.id))
     names = [_speaker(hit) for hit in facts]
-    of_speaker = {name: iter([hit for hit in newest if _speaker(hit) == name]) for name in names}
+    of_speaker = {name: iter([hit for hit in said if _speaker(hit) == name]) for name in names}
     return [next(of_speaker[name]) for name in names]
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from indexing.models import MemoryKind
-from retrieval.hits import FactHit, Hit
+from retrieval.hits import FactHit, Hit, MessageRow
 from retrieval.successions import find_succession, put_newest_first
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -86,6 +86,15 @@ def test_of_each_speaker_the_newest_comes_first_in_the_places_that_he_has() -> N
 
 
 def test_what_one_message_says_stays_in_its_order() -> None:
-    facts = make_facts('Mira: "I have moved."', 'Mira: "It is Rome now."')
+    message = MessageRow("m", 1, "user", "Mira", "", START, {}, None, "e")
+    facts = make_facts('Mira: "I have moved."', 'Mira: "I like tea."', 'Mira: "It is Rome now."')
     at_once = [replace(hit, id=str(place), valid_at=START) for place, hit in enumerate(facts)]
-    assert put_newest_first(at_once[::-1]) == at_once
+    moved, rome = (replace(at_once[place], messages=(message,)) for place in (0, 2))
+    tea = at_once[1]
+    assert put_newest_first([rome, tea, moved]) == [moved, rome, tea]
+
+
+def test_of_one_day_the_better_fact_stays_first() -> None:
+    facts = make_facts('Mira: "I moved to Porto."', 'Mira: "I work as a nurse."')
+    at_once = [facts[0], replace(facts[1], valid_at=START + timedelta(minutes=9))]
+    assert put_newest_first(at_once) == at_once
