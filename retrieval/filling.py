@@ -5,6 +5,7 @@ of them fit. Of a reply of an assistant the sentences that answer are shown.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 
@@ -13,13 +14,13 @@ from django.conf import settings
 from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
-from retrieval.budget import count_part
+from memoryproject.text.words import WORD
 from retrieval.excerpts import add_dates, drop_dates, keep_code
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
 from retrieval.roles import REPLY_SHARE, holds_back_replies, is_reply
-from retrieval.successions import find_succession
+from retrieval.successions import find_succession, put_newest_first
 from retrieval.truncation import ELLIPSIS, Trimmer
 from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
@@ -32,7 +33,7 @@ PINNED_SHARE = 0.08
 CATEGORY_SHARE = 0.5
 """Where the caller asks for one category of facts, he wants facts."""
 BEST_FACTS = 2
-"""Facts that stand before the lines, unless one of the lines shown whole says them."""
+"""Facts that stand before the lines, with what else their messages say: lines give way to them."""
 WHOLE_SHARE = 0.5
 """Of the budget, in which messages are shown whole but for filler."""
 LARGEST_SHARE = 0.5
@@ -66,10 +67,9 @@ class Filling:
         """What lines show of messages."""
         self._copies: set[tuple[str, str]] = set()
         """Speakers and words of the lines."""
-        self._quoted: dict[Place, str] = {}
-        """What facts before the lines quote of messages."""
-        self._older: set[str] = set()
-        """The ids of facts that a newer one about the same stands before."""
+        self._quoted: dict[Place, list[str]] = defaultdict(list)
+        """What is quoted of messages by facts before the lines, and by all that a newer value
+        follows: a line would not say so."""
         self._told: set[str] = set()
         """The ids of facts that are printed, or that a line says."""
 
@@ -89,14 +89,23 @@ class Filling:
         self._is_tight = sum(sizes) > 4 * layout.max_tokens
         rows = [message for message, _ in lines]
         self._holds_back = self._is_tight and holds_back_replies(rows, question=self._question)
-        facts, self._older, layout.earlier = find_succession(facts)
-        unasked = sorted((*(hit for hit in facts if hit.is_pinned), *pinned), key=_is_guideline)
-        self._tell(unasked, FIRST, at_most=self._room_for_pinned())
-        if request.category is not None or not lines:
+        facts, layout.earlier = find_succession(facts)
+        for hit in facts:
+            if hit.id in layout.earlier:
+                self._give_way(hit)
+        unasked = [*(hit for hit in facts if hit.is_pinned), *pinned]
+        for is_rule in (False, True):
+            several = [hit for hit in unasked if (hit.category == Category.GUIDELINE) is is_rule]
+            self._tell_first(several, at_most=self._room_for_pinned())
+        wants_facts = request.category is not None or not lines
+        room = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
+        if wants_facts:
             room = int(layout.max_tokens * CATEGORY_SHARE) if lines else layout.max_tokens
+        self._tell_first(self._find_best(facts), at_most=room)
+        if wants_facts:
             self._tell(facts, FIRST, at_most=room)
-        else:
-            self._tell_best(facts, lines)
+        elif settings.LLM != "offline":
+            self._tell([hit for hit in facts if not parse_quote(hit.fact)], FURTHER, at_most=room)
         for message, _ in _above_mean(lines) if self._is_tight else lines:
             if layout.room < LEAST_ROOM:
                 break
@@ -104,31 +113,20 @@ class Filling:
         self._tell(facts, FURTHER if layout.days else FIRST, at_most=layout.max_tokens)
         return [hit for hit in (*facts, *pinned) if hit.id in self._told]
 
-    def _tell_best(
-        self, facts: Sequence[FactHit], lines: Sequence[tuple[MessageRow, float]]
-    ) -> None:
-        """Tell the best facts before the lines, but for those that one of the best lines says."""
-        layout = self.layout
-        expected: dict[Place, MessageRow] = {}
-        quarters = 0
-        for message, _ in lines:
-            quarters += measure(message, layout.request.links, count=count_part)
-            if quarters > 4 * WHOLE_SHARE * layout.max_tokens:
-                break
-            expected[message.place] = message
-        quoted = {
-            hit.id
-            for hit in facts
-            if parse_quote(hit.fact) and all(row.place in expected for row in hit.messages)
-        }
-        best = [hit for hit in facts if hit.id not in self._told][:BEST_FACTS]
-        if not any(hit.id in self._older for hit in best):  # else lines show the older first
-            best = [hit for hit in best if hit.id not in quoted]
-        at_most = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
-        self._tell(best, FIRST, at_most=at_most)
-        if settings.LLM != "offline":
-            others = [hit for hit in facts if hit.id not in quoted]
-            self._tell(others, FURTHER, at_most=at_most)
+    def _find_best(self, facts: Sequence[FactHit]) -> list[FactHit]:
+        """Return the best facts that are not told yet, and others that their messages say."""
+        left = [hit for hit in facts if hit.id not in self._told]
+        best = left[:BEST_FACTS]
+        places = {row.place for hit in best for row in hit.messages}
+        others = left[BEST_FACTS:]
+        return best + [hit for hit in others if any(row.place in places for row in hit.messages)]
+
+    def _tell_first(self, facts: Sequence[FactHit], *, at_most: int) -> None:
+        """Print facts before the lines, best first if not all fit, those of a speaker by time."""
+        first = self.layout.facts[FIRST]
+        before = len(first)
+        self._tell(facts, FIRST, at_most=at_most)
+        first[before:] = put_newest_first(first[before:])
 
     def _room_for_pinned(self) -> int:
         """Return the tokens that dangers and standing instructions may take."""
@@ -146,25 +144,36 @@ class Filling:
             ):
                 self._told.add(hit.id)
                 if section == FIRST:
-                    quotation = parse_quote(hit.fact) or ("", "")
-                    self._quoted |= dict.fromkeys((row.place for row in hit.messages), quotation[1])
+                    self._give_way(hit)
+
+    def _give_way(self, hit: FactHit) -> None:
+        """Note what a fact quotes of messages: a line that says no more is not shown."""
+        for row in hit.messages:
+            self._quoted[row.place] += _list_quoted(hit)
+
+    def _is_quoted(self, message: MessageRow) -> bool:
+        """Return whether facts quote all words of a message."""
+        if message.place not in self._quoted:
+            return False
+        words = drop_dates(" ".join(clean_line(message.content or "").split()))
+        for quoted in sorted(self._quoted[message.place], key=len, reverse=True):
+            words = words.replace(quoted, " ")
+        return WORD.search(words) is None
 
     def _is_said(self, hit: FactHit) -> bool:
         """Return whether lines show all that a fact quotes."""
-        quotation = parse_quote(hit.fact)
-        if quotation is None or self.layout.request.category is not None:
+        parts = _list_quoted(hit)
+        if not parts or self.layout.request.category is not None:
             return False
         shown = [self._shown[row.place] for row in hit.messages if row.place in self._shown]
-        parts = drop_dates(" ".join(clean_line(quotation[1]).split())).split(ELLIPSIS)
-        return all(any(part.strip() in drop_dates(text) for text in shown) for part in parts)
+        return all(any(part in drop_dates(text) for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
         words = " ".join((message.content or "").split())
         day = "" if len(words) > SAID_AGAIN else f" {message.said_at.date()}"
         copy = (message.name or message.role) + day, words
-        is_quoted = self._quoted.get(message.place) == words
-        if message.place in self._shown or copy in self._copies or is_quoted:
+        if message.place in self._shown or copy in self._copies or self._is_quoted(message):
             return
         if self._show(message):
             self._copies.add(copy)
@@ -229,8 +238,13 @@ def measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> 
     return message.quarters
 
 
-def _is_guideline(hit: FactHit) -> bool:
-    return hit.category == Category.GUIDELINE
+def _list_quoted(hit: FactHit) -> list[str]:
+    """Return what a fact quotes, without the dates beside it, in parts; of no quotation none."""
+    quotation = parse_quote(hit.fact)
+    if quotation is None:
+        return []
+    words = drop_dates(" ".join(clean_line(quotation[1]).split()))
+    return [part.strip() for part in words.split(ELLIPSIS)]
 
 
 def _above_mean(

@@ -201,7 +201,10 @@ class Layout:
         return Block(parts, [row for row, _ in shown], cut)
 
     def _render_fact(self, hit: FactHit) -> list[Part]:
-        """Return a bullet with the day since when it is true, unless the fact names a date."""
+        """Return a bullet with the day since when it is true, unless the fact names a date.
+
+        And with the conversation that says it, where that is told.
+        """
         if hit.id in self._rendered:
             return self._rendered[hit.id]
         links = self.request.links
@@ -210,7 +213,9 @@ class Layout:
         earlier = ", earlier" if hit.id in self.earlier else ""
         quote = Quote(Kind.FACT, hit.id, clean_line(hit.fact, links))
         trace = f" [id: {hit.found.memory_id}]" if self.request.explain else ""
-        opening = f"- [{hit.category}{day}{earlier}] "
+        episodes = [row.episode_id or "" for row in hit.messages]
+        home = next((self._homes[one] for one in episodes if one in self._homes), "")
+        opening = f"- [{hit.category}{day}{earlier}{home}] "
         parts = [opening, quote, *markdown.mark(hit, links), f"{trace}\n"]
         return self._rendered.setdefault(hit.id, parts)
 

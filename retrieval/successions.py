@@ -1,9 +1,12 @@
 """Finds facts about one subject of which the newer stands first, and the older as "earlier".
 
+Of the two best facts of one speaker the newer is printed first, whatever they say: no measure tells
+a former value from what is still true well enough to put a fact behind for it. Both have a date.
+
 Two sentences of one speaker that differ only in how they end ("My locker code is 4482.", "My
 locker code is 5190.") give two values of one thing. That reads no language, and misses what is put
-in other words. An open suggestion of a contradiction puts the newer first, whatever the words; but
-one of four is wrong, so nothing is called earlier for it.
+in other words. An open suggestion of a contradiction brings the newer right before the older,
+whatever the words; but one of four is wrong, so nothing is called earlier for it.
 """
 
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from memoryproject.text.words import WORD, content_stems
-from retrieval.hits import FactHit
+from retrieval.hits import FactHit, Place
 from semantic.offline.quotations import parse_quote
 
 COMPARED = 8
@@ -27,10 +30,8 @@ class Succession(NamedTuple):
     """Facts, best first, each older one right behind its newest."""
 
     facts: list[FactHit]
-    older: set[str]
-    """The ids of those that another one follows."""
     earlier: set[str]
-    """Of these, those that give the former value of a thing."""
+    """The ids of those that give the former value of a thing."""
 
 
 def find_succession(facts: Sequence[FactHit]) -> Succession:
@@ -52,7 +53,30 @@ def find_succession(facts: Sequence[FactHit]) -> Succession:
         older = [old for old in compared if old.id in heirs and heirs[old.id].id == first.id]
         older.sort(key=_moment, reverse=True)
         ordered |= {one.id: one for one in (first, *older, hit) if one.id not in ordered}
-    return Succession(list(ordered.values()), set(heirs), earlier)
+    return Succession(list(ordered.values()), earlier)
+
+
+def put_newest_first(facts: Sequence[FactHit]) -> list[FactHit]:
+    """Return facts, best first, in their order, but those of one speaker by day, newest first.
+
+    What one message says stands together in the order in which it says that: ids grow with time.
+    """
+    best: dict[Place, int] = {}
+    for place, hit in enumerate(facts):
+        for row in hit.messages:
+            best.setdefault(row.place, place)
+
+    def rank(hit: FactHit) -> int:
+        return min((best[row.place] for row in hit.messages), default=facts.index(hit))
+
+    said = sorted(facts, key=lambda hit: (-hit.valid_at.toordinal(), rank(hit), hit.id))
+    names = [_speaker(hit) for hit in facts]
+    of_speaker = {name: iter([hit for hit in said if _speaker(hit) == name]) for name in names}
+    return [next(of_speaker[name]) for name in names]
+
+
+def _speaker(hit: FactHit) -> str:
+    return (parse_quote(hit.fact) or ("",))[0]
 
 
 def _moment(hit: FactHit) -> tuple[datetime, int]:

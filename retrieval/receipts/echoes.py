@@ -33,6 +33,8 @@ RECENT_AT_MOST = DOUBLED_SIZE
 # What may stand around a printed text goes with it.
 BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
+HOME = r"(?: \(conversation [0-9a-f]{8}\))?"
+"""Where the answer is from several conversations."""
 TIME = r"(?:\d\d:\d\d\s+)?"
 NOTE = r"(?:[ \t]*\[[^\]\n]*\])?"
 SECTION = r"(?:## (?:Semantic Memory|Episodic Memories|Recent Messages)\s+)?"
@@ -175,7 +177,7 @@ def _quote(message: Message, seqs: Seqs) -> Served:
 
 def list_fact_forms(fact: Fact) -> list[Form]:
     """Return the bullet of ours, and the bare sentence as an item of somebody's own list."""
-    label = rf"\[{fact.category}(?:, {DAY})?(?:, earlier)?\]\s+"
+    label = rf"\[{fact.category}(?:, {DAY})?(?:, earlier)?{HOME}\]\s+"
     forms = []
     for text in _ways_of(fact.fact):
         sentence = _literal(text)

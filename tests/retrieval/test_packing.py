@@ -72,7 +72,7 @@ def test_no_budget_is_exceeded_where_a_character_is_a_token(ana: Agent) -> None:
 def test_a_large_budget_holds_everything(ana: Agent, told_two: uuid.UUID) -> None:
     answer = ask(ana, told_two, RACE, max_tokens=100_000)
     for _, content in MOVING + RUNNING:
-        assert content in answer["markdown"]
+        assert all(said in answer["markdown"] for said in re.split(r"(?<=[.!?]) ", content))
     facts = ask(ana, told_two, RACE)["semantic"]
     assert {fact["id"] for fact in answer["semantic"]} == {fact["id"] for fact in facts}
 

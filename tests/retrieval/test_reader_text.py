@@ -62,15 +62,14 @@ def test_each_day_comes_once_in_the_order_of_time(ana: Agent) -> None:
     )
     tell(ana, user("The tomatoes smell wonderful tonight.", hours=12), conversation=conversation)
     text = read(ana, conversation, "What happened to my tomatoes?")
-    assert "## Semantic Memory" not in text
     assert text == (
+        "## Semantic Memory\n"
+        '- [relationship, 7 May 2026] Nora: "My tomatoes have the first flowers."\n'
+        '- [identity, 4 May 2026] Nora: "I planted tomatoes on the balcony."\n\n'
         "## Episodic Memories\n\n"
         "### 4 May 2026\n"
-        '- 09:00 Nora: "I planted tomatoes on the balcony."\n'
         '- 18:00 Nora: "The plumber fixed the kitchen sink."\n'
-        '- 21:00 Nora: "The tomatoes smell wonderful tonight."\n\n'
-        "### 7 May 2026\n"
-        '- Nora: "My tomatoes have the first flowers."\n'
+        '- 21:00 Nora: "The tomatoes smell wonderful tonight."\n'
     )
 
 
@@ -85,10 +84,10 @@ def test_a_relative_day_has_its_date_beside_it(ana: Agent) -> None:
     assert "Yesterday (3 May 2026) I planted" in text
 
 
-def test_a_fact_with_the_date_of_today_is_said_by_its_line(ana: Agent) -> None:
+def test_a_line_gives_way_to_a_fact_that_quotes_it_with_the_date_of_today(ana: Agent) -> None:
     conversation = tell(ana, user("I ran the marathon in Lisbon today, it was hot."))
     text = read(ana, conversation, "Where did I run?")
-    assert text.count("Lisbon") == 1 and "today, it was hot" in text
+    assert text.count("Lisbon") == 1 and "today (4 May 2026), it was hot" in text
 
 
 def test_equal_lines_come_once(ana: Agent) -> None:
@@ -110,7 +109,51 @@ def test_a_danger_comes_first_and_an_instruction_behind_it(ana: Agent) -> None:
     )
     text = read(ana, conversation, "Where do we want to travel?")
     facts, _, lines = text.partition("## Episodic Memories")
-    assert facts.index("penicillin") < facts.index("bullet points") and "Lisbon" in lines
+    places = [facts.index(said) for said in ("penicillin", "bullet points", "Lisbon")]
+    assert places == sorted(places) and "Nora" not in lines
+
+
+COROLLA = "Can't miss me in the car park, I drive a beat-up Corolla."
+OCTAVIA = "Picked up the keys this morning: a shiny blue Octavia."
+
+
+def test_of_the_best_facts_the_newer_stands_first_and_their_lines_give_way(ana: Agent) -> None:
+    conversation = tell(ana, user(COROLLA), user("The sink leaks.", minutes=9))
+    tell(ana, user(OCTAVIA, days=40), conversation=conversation)
+    text = read(ana, conversation, "What car does Nora have?", max_tokens=500)
+    facts, _, lines = text.partition("## Episodic Memories")
+    assert 0 <= facts.find("blue Octavia") < facts.find("beat-up Corolla")
+    assert "4 May 2026] Nora" in facts and "(13 June 2026)" in facts
+    assert "Octavia" not in lines and "Corolla" not in lines
+
+
+def test_a_message_that_says_more_than_its_facts_stays_a_line(ana: Agent) -> None:
+    conversation = tell(ana, user("Hmm, let me think. My sister Ada lives in Malmö."))
+    text = read(ana, conversation, "Where does Ada live?")
+    facts, _, lines = text.partition("## Episodic Memories")
+    assert "lives in Malmö" in facts and "let me think. My sister Ada" in lines
+
+
+def test_what_else_the_message_of_a_best_fact_says_stands_with_it(ana: Agent) -> None:
+    said = "I have changed my course. My classes in architecture began this week."
+    conversation = tell(ana, user("I study pharmacy in Coimbra."), user("I like tea."))
+    tell(ana, user(said, days=40), conversation=conversation)
+    text = read(ana, conversation, "Which course of studies did Nora change to?")
+    facts, _, _ = text.partition("## Episodic Memories")
+    places = [facts.find(words) for words in ("changed my course", "architecture", "Coimbra")]
+    assert -1 not in places and places == sorted(places)
+
+
+def test_a_former_value_is_nowhere_quoted_as_if_it_were_so_today(ana: Agent) -> None:
+    conversation = tell(ana, user("My locker code is 4482."), user("It rains.", minutes=9))
+    for place, code in enumerate(("5190", "7001")):
+        tell(ana, user(f"My locker code is {code}.", days=9 + place), conversation=conversation)
+    text = read(ana, conversation, "What is the locker code?")
+    assert text.index("7001") < text.index("5190") < text.index("4482")
+    lines = [line for line in text.splitlines() if "4482" in line or "5190" in line]
+    assert all(", earlier]" in line for line in lines)
+    short = read(ana, conversation, "What is the locker code?", max_tokens=30)
+    assert "7001" in short and "4482" not in short
 
 
 LONG_REPLY = (

@@ -57,6 +57,8 @@ def test_times_dates_and_marks_of_order_are_cut_with_what_they_stand_beside() ->
     assert cut(join(shown)[:-1], echoes.list_message_forms(message)) == ("", True)
     forms = echoes.list_fact_forms(Fact(category="identity", fact="Mira runs."))
     assert cut("- [identity, 2 March 2026, earlier] Mira runs.", forms) == ("", True)
+    of_several = "- [identity, 2 March 2026 (conversation d6355d08)] Mira runs."
+    assert cut(of_several, forms) == ("", True)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
