@@ -38,6 +38,7 @@ from retrieval.receipts import write_receipt
 from retrieval.scope import Scope, in_one
 from semantic.renderings import CATEGORIES
 
+SECTIONS = list(HEADINGS)
 ONE_SECTION = f"({'|'.join(HEADINGS)})"
 
 
@@ -82,6 +83,7 @@ class EarlierFact(Output):
     """A fact in whose place a newer one stands."""
 
     table, columns = FactHit, "id fact valid_at"
+    id = serializers.UUIDField()
 
 
 class ProfileFact(EarlierFact):
@@ -102,13 +104,14 @@ class ProfileEpisode(Output):
     """One of the last episodes."""
 
     table, columns = EpisodeHit, "id title summary end_at"
+    id = serializers.UUIDField()
     conversation_id = serializers.UUIDField()
 
 
 class ProfileSection(serializers.Serializer[Any]):
     """A part of a profile: facts, or of `episodes` these."""
 
-    name = serializers.ChoiceField(choices=list(HEADINGS))
+    name = serializers.ChoiceField(choices=SECTIONS)
     facts = ProfileFact(many=True)
     episodes = ProfileEpisode(many=True)
 

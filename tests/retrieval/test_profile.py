@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import pytest
 
-from jobs.draining import drain_jobs
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Fact
 from tests.api.problems import assert_problem
@@ -159,14 +158,3 @@ def test_any_name_of_a_user_goes_into_the_address(home: Agent, user_id: str) -> 
 )  # fmt: skip
 def test_bad_input_is_refused_by_field(home: Agent, field: str, value: str) -> None:
     assert_problem(home.get("users/nora/profile", **{field: value}), 400, field)
-
-
-def test_an_erasure_takes_the_receipts_of_a_profile_along(home: Agent) -> None:
-    get(home)
-    about = Retrieval.objects.of(home.tenant).filter(kind="profile")
-    assert about.filter(parameters__user_id="nora").exists()
-    body = {"scope": "user", "id": "nora", "reason": "She asked for it."}
-    assert home.post("erasures", body).status_code in (201, 202)
-    drain_jobs()
-    assert not about.filter(parameters__user_id="nora").exists()
-    assert get(home).content == b""
