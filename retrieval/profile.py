@@ -1,7 +1,7 @@
 """What to know of a user, a conversation or an agent before the first question: their profile.
 
 Chosen from what answers would serve by category, by how much a fact names and by its age, in one
-statement, without a query, a model or an embedding. Of two values of one thing the newer stands
+statement, without a query, a model or an embedding. Of two values of one subject the newer stands
 there; the older one is kept as `earlier`, for whoever looks why.
 """
 
@@ -52,7 +52,7 @@ A_CATEGORY, PINNED, LAST_EPISODES = 40, 30, 3
 AGENT_HOMES = 200
 """An agent's newest conversations, from which its profile is made."""
 LEAD = 2
-"""Words with which two values of one thing begin alike."""
+"""Words with which two values of one subject begin alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Profile:
     lines: list[Line]
     """In the order of the text."""
     earlier: Mapping[str, list[FactHit]]
-    """By the id of a fact those in whose place it stands, the newest first."""
+    """By the id of a fact those that it replaces, the newest first."""
     left_out: int
     """Lines for which the budget has no room."""
     text: str
@@ -216,7 +216,7 @@ def _find_over(
 
 
 def _find_successions(facts: Sequence[FactHit]) -> dict[str, str]:
-    """Return by fact the newest that gives another value of the same thing.
+    """Return by fact the newest that gives another value of the same subject.
 
     Compared are facts that begin alike: each with each would take too long.
     """

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from string import punctuation
 
 from memoryproject.text.cleaning import clean_line
 from memoryproject.text.parts import Excerpt, Kind, Part, Quote, join, quote_excerpt
@@ -39,6 +40,8 @@ FIRST = (DANGERS, GUIDELINES)
 NAMES_AT_MOST = 4
 """Names and numbers that count for a fact: of those with 3 three of 4 are worth their place, of
 those with none two of 5 (12 chats)."""
+MARKUP = {*punctuation} - {'"'}
+"""What may mean something to markdown at the beginning of a line."""
 DOUBTFUL = "[maybe replaced] "
 """Before a fact that an open suggestion says is over. It stays: the suggestion was right for 3 of
 34 (12 chats)."""
@@ -81,7 +84,9 @@ def render_facts(facts: Sequence[FactHit], doubtful: Set[str], links: str) -> It
         dated = add_dates(excerpt, words, at=hit.valid_at)
         quotes = quote_excerpt(Quote(Kind.FACT, hit.id, said), dated)
         is_doubtful = hit.id in doubtful
-        parts = ["- ", DOUBTFUL * is_doubtful, *quotes, "\n"]
+        # What somebody said begins the line: it must not say where a link leads, or be a heading.
+        escape = "\\" * (words[start : start + 1] in MARKUP)
+        parts = ["- ", DOUBTFUL * is_doubtful, escape, *quotes, "\n"]
         day = f"### {hit.valid_at:%Y-%m-%d}\n" if section == PRESENT else ""
         yield Line(section, hit, parts, day, is_doubtful)
 

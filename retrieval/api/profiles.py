@@ -80,14 +80,14 @@ class ProfileQuery(Strict):
 
 
 class EarlierFact(Output):
-    """A fact in whose place a newer one stands."""
+    """A fact that a newer one replaces."""
 
     table, columns = FactHit, "id fact valid_at"
     id = serializers.UUIDField()
 
 
 class ProfileFact(EarlierFact):
-    """A line of a profile, with what says it and what it replaces."""
+    """A line of a profile, with its sources and what it replaces."""
 
     category = serializers.ChoiceField(choices=CATEGORIES)
     conversation_id = serializers.UUIDField()

@@ -236,7 +236,7 @@ class Asking(Calls):
         fence: bool | None = None,
         links: types.LinksEnum | None = None,
     ) -> Flow[types.ProfileOutput]:
-        """Return what to know of a user before the first question, with what says each line.
+        """Return what to know of a user before the first question, with the sources of each line.
 
         Args:
             user_id: whose, by your own id. Nothing known: there are no sections.
