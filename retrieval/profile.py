@@ -145,10 +145,11 @@ def _load(
 ) -> tuple[list[FactHit], list[EpisodeHit], list[tuple[str, str, str]]]:
     """Return facts, the newest first, the last episodes, and suggestions: old, new fact, kind."""
     is_now = request.as_of is None
+    owners = scope.owners or owners_of_several(tenant=scope.tenant, conversation_ids=scope.homes)
     parameters: dict[str, Any] = {
         "tenant": scope.tenant.id,
         "homes": to_array(map(str, scope.homes)),
-        "owners": to_array(map(str, _find_owners(scope))),
+        "owners": to_array(map(str, owners)),
         "a_category": A_CATEGORY,
         "last_episodes": LAST_EPISODES,
         "as_of": request.as_of,
@@ -174,12 +175,6 @@ def _load(
     facts = sorted(found.facts, key=_place_in_time, reverse=True)
     episodes = sorted(found.episodes, key=lambda hit: (hit.end_at, hit.id), reverse=True)
     return facts, episodes, rows["newer"]
-
-
-def _find_owners(scope: Scope) -> Sequence[uuid.UUID]:
-    if scope.owners:
-        return scope.owners
-    return owners_of_several(tenant=scope.tenant, conversation_ids=scope.homes)
 
 
 def _place_in_time(hit: FactHit) -> tuple[datetime, int, str]:
@@ -212,7 +207,8 @@ def _find_over(
         corrections = find_corrections(tenant=scope.tenant, place_ids=ids, as_of=as_of)
         for fact_id, correction in corrections.items():
             heirs[str(fact_id)] = str(correction.heir.id) if correction.heir else ""
-    return {old: _find_last(heirs, old) for old in heirs}, doubtful
+    last = {old: _find_last(heirs, old) for old in heirs}
+    return {old: heir for old, heir in last.items() if heir != old}, doubtful
 
 
 def _find_successions(facts: Sequence[FactHit]) -> dict[str, str]:
@@ -235,6 +231,7 @@ def _find_successions(facts: Sequence[FactHit]) -> dict[str, str]:
 
 
 def _find_last(heirs: Mapping[str, str], fact_id: str) -> str:
+    """Return what stands in a fact's place in the end; of a circle the fact itself."""
     passed = {fact_id}
     while (fact_id := heirs[fact_id]) in heirs and fact_id not in passed:
         passed.add(fact_id)

@@ -38,13 +38,11 @@ ORDER = {section: place for place, section in enumerate(HEADINGS)}
 FIRST = (DANGERS, GUIDELINES)
 """Sections of which all lines are offered to the budget before any other's second one."""
 NAMES_AT_MOST = 4
-"""Names and numbers that count for a fact: of those with 3 three of 4 are worth their place, of
-those with none two of 5 (12 chats)."""
+"""Names and numbers that count for a fact, its speaker among them."""
 MARKUP = {*punctuation} - {'"'}
 """What may mean something to markdown at the beginning of a line."""
 DOUBTFUL = "[maybe replaced] "
-"""Before a fact that an open suggestion says is over. It stays: the suggestion was right for 3 of
-34 (12 chats)."""
+"""Before a fact that an open suggestion says is over: docs/decisions.md says why it stays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +62,7 @@ class Line:
         """Return how much it tells: the names and numbers in it, and in how many episodes."""
         if isinstance(self.hit, EpisodeHit):
             return 0
-        names = [word for word in self.hit.keywords if word[0].isupper() or word[0].isdigit()]
+        names = [word for word in self.hit.keywords if word[:1].isupper() or word[:1].isdigit()]
         return min(len(names), NAMES_AT_MOST) + self.hit.sources
 
 

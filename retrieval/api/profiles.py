@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from django.db import IntegrityError
 from django.http import HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
@@ -21,6 +22,7 @@ from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
 from episodic import queries as episodic_queries
+from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import NameField, Output, Strict, WordField
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.pages import QueryMomentField, QueryNumberField
@@ -172,7 +174,10 @@ class ProfileView(ReadView):
         receipt = drafted.receipt
         receipt.asked_by = self.key()
         receipt.parameters = {**named, **asdict(options), "fence": is_fenced}
-        write_receipt(receipt, hits=drafted.hits, started=started)
+        try:
+            write_receipt(receipt, hits=drafted.hits, started=started)
+        except IntegrityError:  # a replica still had the conversation
+            raise NotFound("There is no such conversation.") from None
         response: HttpResponse = markdown_response(drafted.text)
         if form == "json":
             response = Response({**body, "receipt": str(receipt.id)})
