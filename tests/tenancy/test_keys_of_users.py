@@ -67,7 +67,8 @@ def house(shared: None) -> Iterator[House]:
 pytestmark = pytest.mark.django_db
 LISTS = {"conversations": "talk", "facts": "fact", "episodes": "episode", "notes": "note",
          "retrievals": "retrieval"}  # fmt: skip
-READ_BY_ID = ("conversations/{talk}", "conversations/{talk}/profile", "facts/{fact}", "episodes/{episode}", "messages/{message}",
+READ_BY_ID = ("conversations/{talk}", "conversations/{talk}/profile", "facts/{fact}",
+              "episodes/{episode}", "messages/{message}",
               "notes/{note}", "notes/{note}/versions", "retrievals/{retrieval}",
               "memories/{fact}", "memories/{episode}", "memories/{note}")  # fmt: skip
 
