@@ -15,7 +15,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,7 +23,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from episodic import queries as episodic_queries
 from memoryproject.edge.errors import NotFound
-from memoryproject.edge.fields import NameField, Output, Strict, WordField
+from memoryproject.edge.fields import NAME_AT_MOST, NameField, Output, Strict, WordField
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.pages import QueryMomentField, QueryNumberField
 from memoryproject.edge.schema import describe
@@ -143,6 +143,12 @@ class Names(Strict):
     agent_id = NameField()
 
 
+def in_path(name: str) -> OpenApiParameter:
+    """Return the description of such an id in a path."""
+    form = {"type": "string", "minLength": 1, "maxLength": NAME_AT_MOST}
+    return OpenApiParameter(name, form, OpenApiParameter.PATH)
+
+
 class ProfileView(ReadView):
     """Answers with a profile."""
 
@@ -194,7 +200,7 @@ class UserProfile(ProfileView):
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_user(self.tenant(), named["user_id"])
 
-    @describe("get_user_profile", answers=ANSWERS, parameters=[ProfileQuery])
+    @describe("get_user_profile", answers=ANSWERS, parameters=[ProfileQuery, in_path("user_id")])
     def get(self, request: Request, user_id: str) -> HttpResponseBase:
         return self.answer(**self.read(Names, {"user_id": user_id}))
 
@@ -205,7 +211,7 @@ class AgentProfile(ProfileView):
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_agent(self.tenant(), named["agent_id"])
 
-    @describe("get_agent_profile", answers=ANSWERS, parameters=[ProfileQuery])
+    @describe("get_agent_profile", answers=ANSWERS, parameters=[ProfileQuery, in_path("agent_id")])
     def get(self, request: Request, agent_id: str) -> HttpResponseBase:
         return self.answer(**self.read(Names, {"agent_id": agent_id}))
 
