@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
+from urllib.parse import quote
 
 from memory_server_client import types
 from memory_server_client.core import (
@@ -245,7 +246,7 @@ class Asking(Calls):
             as_of: what was true then.
             fence: put `text` between marks which say that it is data.
         """
-        return self._get_profile("users/{}/profile", user_id, named(locals(), "user_id"))
+        return self._get_profile(f"users/{quote(user_id, safe='')}", named(locals(), "user_id"))
 
     @operation
     def get_agent_profile(
@@ -259,7 +260,7 @@ class Asking(Calls):
         links: types.LinksEnum | None = None,
     ) -> Flow[types.ProfileOutput]:
         """Return the same from the newest conversations that an agent leads."""
-        return self._get_profile("agents/{}/profile", agent_id, named(locals(), "agent_id"))
+        return self._get_profile(f"agents/{quote(agent_id, safe='')}", named(locals(), "agent_id"))
 
     @operation
     def get_conversation_profile(
@@ -273,16 +274,13 @@ class Asking(Calls):
         links: types.LinksEnum | None = None,
     ) -> Flow[types.ProfileOutput]:
         """Return the same from one conversation."""
-        return self._get_profile(
-            "conversations/{}/profile", conversation_id, named(locals(), "conversation_id")
-        )
+        options = named(locals(), "conversation_id")
+        return self._get_profile(at("conversations/{}", conversation_id), options)
 
-    def _get_profile(
-        self, path: str, name: Id, options: Mapping[str, Any]
-    ) -> Flow[types.ProfileOutput]:
+    def _get_profile(self, of: str, options: Mapping[str, Any]) -> Flow[types.ProfileOutput]:
         sections = options.get("sections")
         query = {**options, "sections": ",".join(sections) if sections else None, "format": "json"}
-        return self._get(at(path, name), query)
+        return self._get(f"{of}/profile", query)
 
     @operation
     def recent_memory(
