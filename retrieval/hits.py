@@ -22,6 +22,8 @@ from retrieval.statements import read_file, run, to_array
 
 PINNED_AT_MOST = 10
 """Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
+LOADED_FIXED = ("whole", "retired", "shared", "of_user")
+"""The parameters of `load.sql` of which each set of values has a plan of its own."""
 _parse = datetime.fromisoformat
 Place = tuple[str | None, int]
 """The episode of a message, and its seq: several conversations have the same seqs."""
@@ -210,13 +212,11 @@ def load_candidates(
     Of the episodes also all messages (`whole`). `places`: single messages of theirs that are
     wanted, by episode and seq; `with_retired`: and which of these are over.
     """
-    keys = [(hit, str(hit.memory_id)) for hit in episodes]
-    fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
     parameters: dict[str, Any] = {
         "tenant": scope.tenant.id,
         "homes": to_array(map(str, scope.homes)),
-        "facts": to_array(key for _, key in fact_keys),
-        "episodes": to_array(key for _, key in keys),
+        "facts": to_array(str(hit.memory_id) for hit in facts),
+        "episodes": to_array(str(hit.memory_id) for hit in episodes),
         "said_in": to_array(str(episode_id) for episode_id, _ in places),
         "seqs": to_array(str(seq) for _, seq in places),
         "pinned": PINNED_AT_MOST if with_pinned else 0,
@@ -227,9 +227,17 @@ def load_candidates(
         "shared": scope.is_shared,
         "of_user": bool(scope.user_ids),
     }
-    fixed = ("whole", "retired", "shared", "of_user")
-    loaded = run(read_file("load.sql"), parameters, fixed=fixed)
-    rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
+    loaded = run(read_file("load.sql"), parameters, fixed=LOADED_FIXED)
+    rows = {kind: several or [] for kind, several in loaded}
+    return read_candidates(scope, rows, facts, episodes)
+
+
+def read_candidates(
+    scope: Scope, rows: Mapping[str, list[Any]], facts: Sequence[Hit], episodes: Sequence[Hit]
+) -> Candidates:
+    """Return what the rows of `load.sql`, by their kind, hold of hits, and the pinned facts."""
+    keys = [(hit, str(hit.memory_id)) for hit in episodes]
+    fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
     messages = [
         MessageRow(
             message_id, seq, role, name, content, at_offset(_parse(at), minutes), data, size, place

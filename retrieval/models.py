@@ -28,6 +28,7 @@ class Retrieval(TenantModel):
         CONTEXT = "context", "context_pre_retrieve"
         SEARCH = "search", "search"
         RECONSTRUCT = "reconstruct", "reconstruct_context"
+        PROFILE = "profile", "profile"
 
     conversation = TenantForeignKey(
         Conversation, null=True, db_index=False, help_text="NULL: the id was unknown."

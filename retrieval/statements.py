@@ -69,6 +69,16 @@ def read_edges(name: str, *, once: bool) -> str:
     return read_file(name).replace("{edges}", edges)
 
 
+@cache
+def read_profile() -> str:
+    """Return the text of the statement that a profile is chosen from."""
+    load = _read_body("load.sql")
+    for slot in ("facts", "episodes"):
+        chosen = "(SELECT ids FROM {slot})::uuid[]".replace("{slot}", slot)
+        load = load.replace(f"%({slot})s::uuid[]", chosen)
+    return read_file("profile.sql").replace("{load}", load)
+
+
 def _read_body(name: str) -> str:
     """Return a part without the `WITH` that tells where it begins."""
     return read_file(name).removeprefix("WITH\n")

@@ -4,6 +4,8 @@ import json
 import uuid
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -21,6 +23,11 @@ from memoryproject.tenancy.models import Tenant
 from people import queries, services
 from people.api import KINDS, take_kind
 from people.models import Person
+from people.queries import Identity
+from retrieval.markdown import NO_FENCE
+from retrieval.profile import ProfileRequest, draft_profile, of_user
+from retrieval.profile_lines import EPISODES, HEADINGS
+from semantic.models import Fact
 
 FORM = "console/people/form.html"
 SHOWN_AT_MOST = 20
@@ -31,6 +38,7 @@ SEEN_BY = {
     "facts": "semantic.view_fact", "episodes": "episodic.view_episode",
     "answers": "retrieval.view_retrieval",
 }  # fmt: skip
+FACT_SECTIONS = tuple(name for name in HEADINGS if name != EPISODES)
 EXPORTS = (*SEES_PERSON, "episodic.view_message", "retrieval.view_retrieval")
 
 
@@ -71,6 +79,7 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     }
     return {
         "identity": identity,
+        "profile": find_profile(person, identity, reader) if sees(SEEN_BY["facts"]) else {},
         "merged_into": queries.find_merge(person),
         "others": list(others.order_by("id")),
         "counts": [(kind, rows.count()) for kind, rows in belongings.items()],
@@ -78,6 +87,21 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
         "shown_at_most": SHOWN_AT_MOST,
         "merge_form": MergeForm(prefix="merge", person=person),
         "unmerge_form": ReasonForm(prefix="unmerge"),
+    }
+
+
+def find_profile(person: Person, identity: Identity, reader: Reader) -> dict[str, list[Fact]]:
+    """Return the facts of a person's profile by heading; no receipt is written, as nobody asked."""
+    if not identity.user_ids:
+        return {}
+    scope = of_user(person.tenant, identity.user_ids[0])
+    request = ProfileRequest(sections=FACT_SECTIONS)
+    drafted = draft_profile(person.tenant, scope, request, NO_FENCE, now=timezone.now())
+    ids = [line.hit.found.memory_id for line in drafted.lines]
+    facts = reader.rows(Fact.objects.of(person.tenant).filter(id__in=ids)).in_bulk()
+    return {
+        HEADINGS[section].strip("# \n"): [facts[line.hit.found.memory_id] for line in lines]
+        for section, lines in groupby(drafted.lines, key=attrgetter("section"))
     }
 
 

@@ -120,7 +120,10 @@ class Session:
 
         text = json.dumps(self.examples, ensure_ascii=False, default=str)
         text = text.replace(f'"{self.started:%Y-%m-%d}"', f'"{BASE:%Y-%m-%d}"')
-        for shown in ("{0.day} {0:%B %Y}", ", {0:%Y-%m-%d}]"):  # a fact's day, plain or explained
+        # A fact's day, plain or explained; in a profile that of a section or of an episode.
+        for shown in (
+            "{0.day} {0:%B %Y}", ", {0:%Y-%m-%d}]", "### {0:%Y-%m-%d}\\n", "- {0:%Y-%m-%d} ",
+        ):  # fmt: skip
             text = text.replace(shown.format(self.said), shown.format(BASE - SAID_BEFORE))
         text = text.replace(self.keys["read"].key.prefix, "mem_7Qd2")
         text = SECRET.sub("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0pQ5bYk2vVU=", text)
@@ -203,6 +206,9 @@ def ask(session: Session) -> None:
     session.call("context_pre_retrieve", {**question, "semantic_limit": 2})
     session.call("recent_memory", {"conversation_id": TALK, "limit": 1})
     session.call("recent_memory_raw", {"conversation_id": TALK, "limit": 1})
+    session.call("get_user_profile", user_id="ana-4711", max_tokens=200, sections="dangers,present")
+    session.call("get_agent_profile", agent_id="canteen-bot", max_tokens=60)
+    session.call("get_conversation_profile", conversation_id=TALK, max_tokens=60, format="json")
     session.call("list_retrievals", limit=1)
     session.call("get_retrieval", retrieval_id=receipt)
     session.call("replay_retrieval", retrieval_id=receipt)

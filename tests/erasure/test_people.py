@@ -295,7 +295,8 @@ def test_what_was_asked_about_an_erased_person_in_no_conversation_goes(ana: Agen
     for user in ("bo", "dana"):
         body = {"query": f"Where does {user} live?", "scope": "user", "user_id": user}
         assert ana.post("retrieve_memory", body).status_code == 200
+        assert ana.get(f"users/{user}/profile").status_code == 200
     erase(ana, "person", add(ana, BO, user_ids=["bo"], speakers=[BO]))
     drain_jobs()
     receipts = ana.get("retrievals", limit=100).json()["items"]
-    assert [receipt["parameters"]["user_id"] for receipt in receipts] == ["dana"]
+    assert [receipt["parameters"]["user_id"] for receipt in receipts] == ["dana", "dana"]

@@ -103,6 +103,7 @@ OF_A_TENANT = re.compile(r"tenant_id = %\(tenant\)s")
 DOORS = {
     "retrieval/sql/find.sql",
     "retrieval/sql/hybrid.sql",
+    "retrieval/sql/profile.sql",
 }
 """The statements that agents' searches come to: each mention of a table names the tenant."""
 FOR_PEOPLE = {

@@ -68,20 +68,23 @@ def test_no_answer_as_text_carries_a_payload(eve: Agent, attacked: uuid.UUID) ->
     ]
     texts.append(ask(eve, "recent_memory", attacked, limit=100).content.decode())
     texts.append(ask(eve, "context_pre_retrieve", attacked, query=QUESTION).content.decode())
-    assert "plan and the chart" in texts[0] and len(texts[3]) > 5_000
+    profile = eve.get(f"conversations/{attacked}/profile", max_tokens=100_000).content.decode()
+    assert "plan and the chart" in texts[0] and len(texts[3]) > 5_000 < len(profile)
+    assert_harmless(profile)
+    assert_only_our_lines(profile, sections=6)
     for text in texts:
         assert_harmless(text)
         assert_only_our_lines(text)
 
 
-def assert_only_our_lines(text: str) -> None:
+def assert_only_our_lines(text: str, *, sections: int = 2) -> None:
     """Check that each line begins as one of ours: no message can begin one."""
     ours = ("## ", "### ", "- ", "**When:**", "**Summary:**", "**Details:**", "**Found:**",
             "[memory ", "[end of memory ")  # fmt: skip
     for line in text.splitlines():
         assert not line or line.startswith(ours), line
     headings = [line for line in text.splitlines() if line.startswith("## ")]
-    assert len(headings) == len(set(headings)) <= 2
+    assert len(headings) == len(set(headings)) <= sections
 
 
 def test_blocks_and_budgets_are_of_the_clean_text(eve: Agent, attacked: uuid.UUID) -> None:

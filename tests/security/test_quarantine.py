@@ -135,6 +135,7 @@ def test_nobody_is_served_what_waits(waiting: Fact, ana: Agent, conversation: uu
         ana.post("retrieve_memory/raw", {**ask, "explain": True}),
         ana.post("retrieve_memory/raw", {**ask, "as_of": waiting.valid_at.isoformat()}),
         ana.post("context_pre_retrieve", ask),
+        ana.get(f"conversations/{ask['conversation_id']}/profile", max_tokens=100_000),
         ana.post("search", found),
         ana.post("reconstruct_context", {"query": "Zanzibar Bank praise", "focus_level": 5}),
         ana.get("facts"),

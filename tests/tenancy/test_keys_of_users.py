@@ -67,7 +67,8 @@ def house(shared: None) -> Iterator[House]:
 pytestmark = pytest.mark.django_db
 LISTS = {"conversations": "talk", "facts": "fact", "episodes": "episode", "notes": "note",
          "retrievals": "retrieval"}  # fmt: skip
-READ_BY_ID = ("conversations/{talk}", "facts/{fact}", "episodes/{episode}", "messages/{message}",
+READ_BY_ID = ("conversations/{talk}", "conversations/{talk}/profile", "facts/{fact}",
+              "episodes/{episode}", "messages/{message}",
               "notes/{note}", "notes/{note}/versions", "retrievals/{retrieval}",
               "memories/{fact}", "memories/{episode}", "memories/{note}")  # fmt: skip
 
@@ -164,7 +165,7 @@ def test_calls_that_do_not_keep_to_users_are_refused(house: House) -> None:
         for method in methods:
             answer = house.bound.client.generic(method.upper(), path)
             assert "bound to users" in assert_problem(answer, 403)["message"], path
-    assert len(open_to_bound) == 27
+    assert len(open_to_bound) == 30
 
 
 def test_each_table_says_whose_its_rows_are_or_why_nobodys() -> None:

@@ -35,7 +35,9 @@ async def test_a_key_sees_the_tools_of_its_scopes_and_cannot_call_the_others(
 ) -> None:
     async with connect(os.environ["MEMORY_READER_KEY"]) as client:
         assert await list_names(client) == READS
-        assert [one.uri for one in (await client.list_resources()).resources] == ["memory://recent"]
+        assert [one.uri for one in (await client.list_resources()).resources] == [
+            "memory://recent", "memory://profile"
+        ]  # fmt: skip
         refused = await client.call_tool("remember", {"text": "x"})
         assert refused.is_error and "403" in refused.content[0].text
     async with connect(os.environ["MEMORY_WRITER_KEY"]) as client:

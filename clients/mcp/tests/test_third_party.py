@@ -51,11 +51,11 @@ def target(request: pytest.FixtureRequest, mcp_url: str) -> list[str]:
 
 def test_the_inspector_lists_and_calls_tools(target: list[str]) -> None:
     tools = inspect(*target, "--method", "tools/list", "--strict")["tools"]
-    assert len(tools) == 9
+    assert len(tools) == 10
     called = inspect(*target, "--method", "tools/call", "--tool-name", "status")
     assert "Tenant: clients;" in called["content"][0]["text"]
-    (resource,) = inspect(*target, "--method", "resources/list")["resources"]
-    assert resource["uri"] == "memory://recent"
+    resources = inspect(*target, "--method", "resources/list")["resources"]
+    assert [one["uri"] for one in resources] == ["memory://recent", "memory://profile"]
 
 
 class WithKey:

@@ -17,6 +17,7 @@ SAID = [
     {"role": "user", "name": "Ana", "content": "I moved from Lisbon to Porto last week."},
     {"role": "assistant", "content": "How do you like it there?"},
 ]
+ALLERGY = "I am allergic to peanuts, even a trace is dangerous for me."
 FENCED = re.compile(
     r"\[memory (\w{16}): untrusted data .* no instructions\]\n.*\n\[end of memory \1\]", re.S
 )
@@ -68,6 +69,19 @@ async def test_a_conversation_has_a_name_is_recalled_and_a_fact_explained_and_co
         rest.revert_changeset(changeset, reason="try")
         retired = await use(client, "correct", fact_id=fact["id"], reason="Ana says so")
         assert "Retired" in retired and rest.get_fact(fact["id"])["invalidated_because"] == "wrong"
+
+
+async def test_the_profile_of_the_user_is_a_tool_and_a_resource(
+    connect: Connect, rest: memory_server_client.Client
+) -> None:
+    talk, user = uuid.uuid4(), f"u-{uuid.uuid4()}"
+    rest.add_messages(talk, [{"role": "user", "content": ALLERGY}], user_id=user)
+    rest.wait_for(rest.flush(talk))
+    known = rest.get_user_profile(user, sections=["dangers"])
+    assert ALLERGY in known["sections"][0]["facts"][0]["fact"]
+    async with connect(KEY) as client:  # a key that is bound to nobody
+        assert "several users" in await use(client, "profile")
+        assert "several users" in (await client.read_resource("memory://profile")).contents[0].text
 
 
 async def test_what_one_conversation_says_is_recalled_in_another_at_once(connect: Connect) -> None:

@@ -113,5 +113,7 @@ async def test_a_session_recalls_what_its_user_said_in_others(client: Client) ->
     friday = MemoryServerSession(str(uuid.uuid4()), client, user_id=user)
     assert "Nautilus" in await friday.recall("What is my boat called?")
     await monday.close()
+    client.wait_for(client.flush(monday.conversation_id))
+    assert "Nautilus" in await friday.profile()
     stranger = MemoryServerSession(str(uuid.uuid4()), client, user_id=f"{user}-other")
     assert await stranger.recall("What is my boat called?") == ""

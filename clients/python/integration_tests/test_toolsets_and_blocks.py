@@ -66,6 +66,9 @@ async def test_a_user_is_known_in_the_next_session_at_once(client: Client) -> No
     theirs = MemoryServerBlock(client=client, conversation_id=uuid.uuid4(), user_id=other)
     assert await theirs.aget(asked) == ""
     await monday.aclose()
+    client.wait_for(client.flush(monday.conversation_id))
+    knowing = friday.model_copy(update={"profile_tokens": 200})
+    assert "Nautilus" in await knowing.aget([ChatMessage("Hello!", role="assistant")])
     assert "Nautilus" in MemoryServerToolset(client, user_id=user).recall("my boat")
     assert MemoryServerToolset(client, user_id=other).recall("my boat") == NOTHING
 

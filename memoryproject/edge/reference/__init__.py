@@ -137,8 +137,9 @@ def _add_example(
         if parameter["name"] in example["parameters"]:
             parameter["example"] = example["parameters"][parameter["name"]]
     for status, response in operation["responses"].items():
-        for content in response.get("content", {}).values():
-            if status in example["answers"]:
+        for kind, content in response.get("content", {}).items():
+            is_text = isinstance(example["answers"].get(status), str)
+            if status in example["answers"] and is_text is kind.startswith("text/"):
                 content["example"] = example["answers"][status]
             elif status in errors:
                 shown = {"summary": "An error of this status", "value": errors[status]}

@@ -48,6 +48,8 @@ def test_people_are_added_merged_and_unmerged(
     assert "mira-1" in shown and "Who moved?" in shown and "Rotterdam" in shown
     masked = auditor.get(page(Person, "change", mira.pk)).content.decode()
     assert "Who moved?" in masked and "Merge them" not in masked
+    card = shown[shown.index('id="profile-h"') :].partition("</section>")[0]
+    assert "Present matters and plans" in card and "half marathon" in card
     again = curator.post(reverse("console:person_new"), {"name": "M.", "user_ids": "mira-1"})
     assert again.status_code == 400
     twin = add(curator, "M.", speakers="Mira")

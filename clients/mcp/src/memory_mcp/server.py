@@ -28,6 +28,7 @@ from memory_mcp.tools import Tools
 
 GUIDE = """\
 This is a long-term memory that outlives the conversation.
+- When a session begins: profile, once, unless you have been given it.
 - Before you answer about the past, a person or a decision: recall.
 - When somebody asks you to remember something, or decides something: remember, one thing a note.
 - When you keep a conversation: add_messages, each message once, as it was said.
@@ -45,6 +46,7 @@ SCOPES = {
     "add_messages": "ingest",
     "forget": "ingest",
     "recall": "read",
+    "profile": "read",
     "search": "read",
     "read": "read",
     "why": "read",
@@ -52,7 +54,7 @@ SCOPES = {
     "status": None,
 }
 """What a key must be allowed for a tool to be shown; the REST API decides for itself."""
-RECENT = "memory://recent"
+RECENT, PROFILE = "memory://recent", "memory://profile"
 TIMEOUT_S = 30.0
 AWAY = (Unreachable, Unavailable, TooMany)
 
@@ -77,6 +79,10 @@ class MemoryServer(MCPServer[Any]):
         self.resource(RECENT, name="recent", description=recent, mime_type="text/plain")(
             tools.list_recent
         )
+        profile = "What to know of the user before the first question."
+        self.resource(PROFILE, name="profile", description=profile, mime_type="text/plain")(
+            tools.read_profile
+        )
         self.prompt("use_memory", description="How to use this memory.")(lambda: GUIDE)
 
     async def list_tools(self) -> list[Tool]:
@@ -86,7 +92,7 @@ class MemoryServer(MCPServer[Any]):
         return [tool for tool in tools if scopes is None or SCOPES[tool.name] in {None, *scopes}]
 
     async def list_resources(self) -> list[Resource]:
-        """Return the resource, if the caller's key may read."""
+        """Return the resources, if the caller's key may read."""
         scopes = await self._find_scopes()
         return await super().list_resources() if scopes is None or "read" in scopes else []
 

@@ -1,4 +1,4 @@
-"""The nine tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
+"""The ten tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
 
 A docstring here is what the model reads about the tool.
 """
@@ -118,6 +118,22 @@ class Tools:
                 talk, query, queries=queries, max_tokens=max_tokens, fence=True, fresh=True
             )
         return f"{text}(receipt {text.receipt})" if text else NOTHING
+
+    async def profile(self, max_tokens: Budget = 400) -> str:
+        """Tell what to know of the user before the first question: dangers, how to treat them.
+
+        And who they are, preferences, present matters and plans. Call it once, at the start.
+        """
+        memory = self._connect()
+        user_id = await self._find_user(memory)
+        if user_id is None:
+            return "This memory is of several users: recall instead."
+        known = await memory.get_user_profile(user_id, max_tokens=max_tokens, fence=True)
+        return f"{known['text']}(receipt {known['receipt']})" if known["text"] else NOTHING
+
+    async def read_profile(self) -> str:
+        """Return the user's profile: a resource, no tool."""
+        return await self.profile()
 
     async def forget(
         self, text: Annotated[str, Field(description="What to forget, in words.")]

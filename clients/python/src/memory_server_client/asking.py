@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
+from urllib.parse import quote
 
 from memory_server_client import types
 from memory_server_client.core import (
@@ -224,6 +225,62 @@ class Asking(Calls):
         whole = Markdown("\n".join([*known, text] if text else known))
         vars(whole).update(vars(text))
         return whole
+
+    @operation
+    def get_user_profile(
+        self,
+        user_id: str,
+        *,
+        max_tokens: int | None = None,
+        sections: Sequence[types.ProfileSectionEnum] | None = None,
+        as_of: Moment | None = None,
+        fence: bool | None = None,
+        links: types.LinksEnum | None = None,
+    ) -> Flow[types.ProfileOutput]:
+        """Return what to know of a user before the first question, with the sources of each line.
+
+        Args:
+            user_id: whose, by your own id. Nothing known: there are no sections.
+            max_tokens: that `text` may have; default 400.
+            sections: these alone: dangers, guidelines, identity, preferences, present, episodes.
+            as_of: what was true then.
+            fence: put `text` between marks which say that it is data.
+        """
+        return self._get_profile(f"users/{quote(user_id, safe='')}", named(locals(), "user_id"))
+
+    @operation
+    def get_agent_profile(
+        self,
+        agent_id: str,
+        *,
+        max_tokens: int | None = None,
+        sections: Sequence[types.ProfileSectionEnum] | None = None,
+        as_of: Moment | None = None,
+        fence: bool | None = None,
+        links: types.LinksEnum | None = None,
+    ) -> Flow[types.ProfileOutput]:
+        """Return the same from the newest conversations that an agent leads."""
+        return self._get_profile(f"agents/{quote(agent_id, safe='')}", named(locals(), "agent_id"))
+
+    @operation
+    def get_conversation_profile(
+        self,
+        conversation_id: Id,
+        *,
+        max_tokens: int | None = None,
+        sections: Sequence[types.ProfileSectionEnum] | None = None,
+        as_of: Moment | None = None,
+        fence: bool | None = None,
+        links: types.LinksEnum | None = None,
+    ) -> Flow[types.ProfileOutput]:
+        """Return the same from one conversation."""
+        options = named(locals(), "conversation_id")
+        return self._get_profile(at("conversations/{}", conversation_id), options)
+
+    def _get_profile(self, of: str, options: Mapping[str, Any]) -> Flow[types.ProfileOutput]:
+        sections = options.get("sections")
+        query = {**options, "sections": ",".join(sections) if sections else None, "format": "json"}
+        return self._get(f"{of}/profile", query)
 
     @operation
     def recent_memory(

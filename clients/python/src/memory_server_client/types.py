@@ -550,7 +550,7 @@ class ReplayOutput(TypedDict):
 
 
 RetrievalKindEnum: TypeAlias = Literal[
-    "retrieve", "retrieve_raw", "context", "search", "reconstruct"
+    "retrieve", "retrieve_raw", "context", "search", "reconstruct", "profile"
 ]
 
 
@@ -1309,3 +1309,48 @@ class RawAnswer(TypedDict):
     degraded: str | None
     counter: str
     corrections: NotRequired[dict[str, str]]
+
+
+ProfileSectionEnum: TypeAlias = Literal[
+    "dangers", "guidelines", "identity", "preferences", "present", "episodes"
+]
+
+
+class EarlierFact(TypedDict):
+    id: str
+    fact: str
+    valid_at: str
+
+
+class ProfileEpisode(TypedDict):
+    id: str
+    title: str
+    summary: str
+    end_at: str
+    conversation_id: str
+
+
+class ProfileFact(TypedDict):
+    id: str
+    fact: str
+    valid_at: str
+    category: CategoryEnum
+    conversation_id: str
+    source_episodic_ids: list[str]
+    sources: list[Source]
+    earlier: list[EarlierFact]
+
+
+class ProfileSection(TypedDict):
+    name: ProfileSectionEnum
+    facts: list[ProfileFact]
+    episodes: list[ProfileEpisode]
+
+
+class ProfileOutput(TypedDict):
+    sections: list[ProfileSection]
+    text: str
+    left_out: int
+    tokens: int
+    counter: str
+    receipt: str

@@ -37,12 +37,23 @@ class MemoryServerBlock(BaseMemoryBlock[str]):
     conversation_id: Id
     user_id: str | None = None
     max_tokens: int = 500
+    profile_tokens: int = 0
+    """Of the user's profile, which comes before what bears on the question; 0: none."""
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        known = ""
+        if self.user_id and self.profile_tokens:
+            profile = await asyncio.to_thread(
+                self.client.get_user_profile,
+                self.user_id,
+                max_tokens=self.profile_tokens,
+                fence=True,
+            )
+            known = profile["text"]
         asked = [message.content for message in messages or [] if message.role == "user"]
         if not asked or not (asked[-1] or "").strip():
-            return ""
-        return await asyncio.to_thread(
+            return known
+        return known + await asyncio.to_thread(
             self.client.retrieve_memory,
             self.conversation_id,
             str(asked[-1]),

@@ -88,6 +88,15 @@ class MemoryServerSession:
             fence=True,
         )
 
+    async def profile(self, *, max_tokens: int = 400) -> str:
+        """Return what to know of the user, for the instructions of an agent; empty: nothing."""
+        if self.user_id is None:
+            return ""
+        known = await asyncio.to_thread(
+            self.client.get_user_profile, self.user_id, max_tokens=max_tokens, fence=True
+        )
+        return known["text"]
+
     async def close(self) -> None:
         """End the session: what was said in it is made episodes and facts of now."""
         await asyncio.to_thread(self.client.close_conversation, self.conversation_id)

@@ -1,0 +1,265 @@
+"""The calls `profile`: what to know of a user, a conversation or an agent, unasked."""
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from django.db import IntegrityError
+from django.http import HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.encoders import JSONEncoder
+
+from episodic import queries as episodic_queries
+from memoryproject.edge.errors import NotFound
+from memoryproject.edge.fields import NAME_AT_MOST, NameField, Output, Strict, WordField
+from memoryproject.edge.headers import markdown_response, set_headers
+from memoryproject.edge.pages import QueryMomentField, QueryNumberField
+from memoryproject.edge.schema import describe
+from memoryproject.tenancy.views import ReadView
+from memoryproject.text import tokens
+from retrieval import profile
+from retrieval.api.answers import LinksField
+from retrieval.api.retrieve import Source
+from retrieval.hits import EpisodeHit, FactHit
+from retrieval.markdown import make_fence
+from retrieval.profile import MAX_TOKENS, Profile, ProfileRequest, draft_profile
+from retrieval.profile_lines import HEADINGS
+from retrieval.receipts import write_receipt
+from retrieval.scope import Scope, in_one
+from semantic.renderings import CATEGORIES
+
+SECTIONS = list(HEADINGS)
+ONE_SECTION = f"({'|'.join(HEADINGS)})"
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{ONE_SECTION}(,{ONE_SECTION})*$"})
+class SectionsField(serializers.CharField):
+    """Sections of a profile with commas between them."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        names = value.split(",")
+        if any(name not in HEADINGS for name in names):
+            known = ", ".join(HEADINGS)
+            raise serializers.ValidationError(f"These must be some of: {known}.")
+        return tuple(name for name in HEADINGS if name in names)
+
+
+class ProfileQuery(Strict):
+    """What the query string of a profile may say."""
+
+    max_tokens = QueryNumberField(
+        default=MAX_TOKENS, min_value=1, max_value=1_000_000, help_text="What the text may have."
+    )
+    sections = SectionsField(
+        required=False, help_text="These alone, with commas between them; default: all."
+    )
+    as_of = QueryMomentField(
+        required=False,
+        help_text="What was true then. ISO 8601, UTC without an offset, or ms since 1970; absent: "
+        "what is believed now.",
+    )
+    format = WordField(
+        choices=["markdown", "json"], default="markdown", help_text="How it is answered."
+    )
+    fence = WordField(
+        choices=["true", "false"],
+        default="false",
+        help_text="Whether the text stands between two marks which say that it is data.",
+    )
+    links = LinksField()
+
+
+class EarlierFact(Output):
+    """A fact that a newer one replaces."""
+
+    table, columns = FactHit, "id fact valid_at"
+    id = serializers.UUIDField()
+
+
+class ProfileFact(EarlierFact):
+    """A line of a profile, with its sources and what it replaces."""
+
+    category = serializers.ChoiceField(choices=CATEGORIES)
+    conversation_id = serializers.UUIDField()
+    source_episodic_ids = serializers.ListField(child=serializers.UUIDField(), source="episode_ids")
+    sources = Source(many=True, source="messages")
+    earlier = serializers.SerializerMethodField()
+
+    @extend_schema_field(EarlierFact(many=True))
+    def get_earlier(self, hit: FactHit) -> Any:
+        return EarlierFact(self.context["earlier"].get(hit.id, ()), many=True).data
+
+
+class ProfileEpisode(Output):
+    """One of the last episodes."""
+
+    table, columns = EpisodeHit, "id title summary end_at"
+    id = serializers.UUIDField()
+    conversation_id = serializers.UUIDField()
+
+
+class ProfileSection(serializers.Serializer[Any]):
+    """A part of a profile: facts, or of `episodes` these."""
+
+    name = serializers.ChoiceField(choices=SECTIONS)
+    facts = ProfileFact(many=True)
+    episodes = ProfileEpisode(many=True)
+
+
+class ProfileOutput(serializers.Serializer[Any]):
+    """A profile as JSON."""
+
+    sections = ProfileSection(many=True)
+    text = serializers.CharField()
+    left_out = serializers.IntegerField()
+    tokens = serializers.IntegerField()
+    counter = serializers.CharField()
+    receipt = serializers.UUIDField()
+
+
+ANSWERS = {
+    (200, "text/markdown"): OpenApiTypes.STR,
+    (200, "application/json"): ProfileOutput,
+    304: None,
+}
+
+
+class Names(Strict):
+    """The caller's own id of a user or an agent, from the path."""
+
+    user_id = NameField()
+    agent_id = NameField()
+
+
+def in_path(name: str) -> OpenApiParameter:
+    """Return the description of such an id in a path."""
+    form = {"type": "string", "minLength": 1, "maxLength": NAME_AT_MOST}
+    return OpenApiParameter(name, form, OpenApiParameter.PATH)
+
+
+class ProfileView(ReadView):
+    """Answers with a profile."""
+
+    for_users = True
+    memory_operations = {"GET": "search_memory"}
+
+    def find_scope(self, **named: Any) -> Scope | None:
+        """Return where to look; None: nothing is there that the caller may see."""
+        raise NotImplementedError
+
+    def answer(self, **named: Any) -> HttpResponseBase:
+        """Return the profile, or 304 where the caller has it already."""
+        started = time.monotonic()
+        params = {"links": self.key().links, **self.read_query(ProfileQuery)}
+        form, is_fenced = params.pop("format"), params.pop("fence") == "true"
+        options, fence = ProfileRequest(**params), make_fence(wanted=is_fenced)
+
+        def draft() -> Profile:
+            scope = self.find_scope(**named)
+            return draft_profile(self.tenant(), scope, options, fence, now=timezone.now())
+
+        drafted = self.read_rows(draft)
+        body = render_profile(drafted)
+        etag = make_etag(form, is_fenced, options.links, body)
+        known = get_conditional_response(self.request, etag=etag)
+        if known is not None:
+            known["ETag"] = etag
+            return known
+        receipt = drafted.receipt
+        receipt.asked_by = self.key()
+        receipt.parameters = {**named, **asdict(options), "fence": is_fenced}
+        try:
+            write_receipt(receipt, hits=drafted.hits, started=started)
+        except IntegrityError:  # a replica still had the conversation
+            raise NotFound("There is no such conversation.") from None
+        response: HttpResponse = markdown_response(drafted.text)
+        if form == "json":
+            response = Response({**body, "receipt": str(receipt.id)})
+        response["ETag"] = etag
+        counter, cut = tokens.in_use().name, drafted.left_out or None
+        return set_headers(
+            response, receipt=receipt.id, token_counter=counter, cut=cut, fence=fence.nonce
+        )
+
+
+class UserProfile(ProfileView):
+    """What to know of a user."""
+
+    def find_scope(self, **named: Any) -> Scope | None:
+        return profile.of_user(self.tenant(), named["user_id"])
+
+    @describe("get_user_profile", answers=ANSWERS, parameters=[ProfileQuery, in_path("user_id")])
+    def get(self, request: Request, user_id: str) -> HttpResponseBase:
+        return self.answer(**self.read(Names, {"user_id": user_id}))
+
+
+class AgentProfile(ProfileView):
+    """What to know from the conversations that an agent leads."""
+
+    def find_scope(self, **named: Any) -> Scope | None:
+        return profile.of_agent(self.tenant(), named["agent_id"])
+
+    @describe("get_agent_profile", answers=ANSWERS, parameters=[ProfileQuery, in_path("agent_id")])
+    def get(self, request: Request, agent_id: str) -> HttpResponseBase:
+        return self.answer(**self.read(Names, {"agent_id": agent_id}))
+
+
+class ConversationProfile(ProfileView):
+    """What to know from one conversation."""
+
+    def find_scope(self, **named: Any) -> Scope | None:
+        return in_one(episodic_queries.get_by_external_id(
+            tenant=self.tenant(), external_id=named["conversation_id"]
+        ))  # fmt: skip
+
+    @describe("get_conversation_profile", answers=ANSWERS, parameters=[ProfileQuery])
+    def get(self, request: Request, conversation_id: uuid.UUID) -> HttpResponseBase:
+        return self.answer(conversation_id=conversation_id)
+
+
+def make_etag(form: str, is_fenced: bool, links: str, body: Mapping[str, Any]) -> str:
+    """Return what changes with anything that is shown, with its sources and what it replaces.
+
+    Weak: the marks around a text differ from answer to answer, and so does the receipt.
+    """
+    versions = [form, is_fenced, links, body["left_out"], body["sections"]]
+    digest = hashlib.sha256(json.dumps(versions, cls=JSONEncoder).encode())
+    return f'W/"{digest.hexdigest()}"'
+
+
+def render_profile(drafted: Profile) -> dict[str, Any]:
+    """Return what a `ProfileOutput` has, its receipt aside."""
+    sections = [
+        {"name": name, "facts": facts, "episodes": episodes}
+        for name, lines in groupby(drafted.lines, key=attrgetter("section"))
+        for facts, episodes in [_render_lines([line.hit for line in lines], drafted)]
+    ]
+    return {
+        "sections": sections,
+        "text": drafted.text,
+        "left_out": drafted.left_out,
+        "tokens": drafted.receipt.tokens,
+        "counter": tokens.in_use().name,
+    }
+
+
+def _render_lines(
+    hits: Sequence[FactHit | EpisodeHit], drafted: Profile
+) -> tuple[list[Any], list[Any]]:
+    facts = [hit for hit in hits if isinstance(hit, FactHit)]
+    episodes = [hit for hit in hits if isinstance(hit, EpisodeHit)]
+    context = {"earlier": drafted.earlier}
+    shown = ProfileFact(facts, many=True, context=context).data
+    return list(shown), list(ProfileEpisode(episodes, many=True).data)

@@ -1,0 +1,25 @@
+"""Receipts of profiles."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("retrieval", "0001_initial")]
+
+    operations = [
+        migrations.AlterField(
+            model_name="retrieval",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("retrieve", "retrieve_memory"),
+                    ("retrieve_raw", "retrieve_memory/raw"),
+                    ("context", "context_pre_retrieve"),
+                    ("search", "search"),
+                    ("reconstruct", "reconstruct_context"),
+                    ("profile", "profile"),
+                ],
+                max_length=16,
+            ),
+        ),
+    ]

@@ -1,0 +1,129 @@
+"""Renders the lines of a profile, each in its section, and fits them into a budget."""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from string import punctuation
+
+from memoryproject.text.cleaning import clean_line
+from memoryproject.text.parts import Excerpt, Kind, Part, Quote, join, quote_excerpt
+from retrieval.budget import Budget, count_part
+from retrieval.excerpts import add_dates
+from retrieval.hits import EpisodeHit, FactHit
+from retrieval.markdown import quote_title
+from semantic.engines import Category
+from semantic.offline.quotations import parse_quote
+
+DANGERS, GUIDELINES, IDENTITY = "dangers", "guidelines", "identity"
+PREFERENCES, PRESENT, EPISODES = "preferences", "present", "episodes"
+HEADINGS = {
+    DANGERS: "## Dangers\n",
+    GUIDELINES: "## How to treat them\n",
+    IDENTITY: "## Who this is\n",
+    PREFERENCES: "## Preferences\n",
+    PRESENT: "## Present matters and plans\n",
+    EPISODES: "## Last episodes\n",
+}
+"""By section, in their order."""
+SECTION_OF = {
+    Category.GUIDELINE: GUIDELINES,
+    Category.IDENTITY: IDENTITY,
+    Category.RELATIONSHIP: IDENTITY,
+    Category.PERSONALITY: IDENTITY,
+    Category.PREFERENCE: PREFERENCES,
+    Category.INTEREST: PREFERENCES,
+    Category.GOAL: PRESENT,
+    Category.EXPERIENCE: PRESENT,
+}
+ORDER = {section: place for place, section in enumerate(HEADINGS)}
+FIRST = (DANGERS, GUIDELINES)
+"""Sections of which all lines are offered to the budget before any other's second one."""
+NAMES_AT_MOST = 4
+"""Names and numbers that count for a fact, its speaker among them."""
+MARKUP = {*punctuation} - {'"'}
+"""What may mean something to markdown at the beginning of a line."""
+DOUBTFUL = "[maybe replaced] "
+"""Before a fact that an open suggestion says is over: docs/decisions.md says why it stays."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A line of a profile: a fact or an episode, under the heading of its section."""
+
+    section: str
+    hit: FactHit | EpisodeHit
+    parts: list[Part]
+    day: str = ""
+    """The heading above it, where lines stand by day."""
+    is_doubtful: bool = False
+    """Whether an open suggestion says that it is over."""
+
+    @property
+    def value(self) -> int:
+        """Return how much it tells: the names and numbers in it, and in how many episodes."""
+        if isinstance(self.hit, EpisodeHit):
+            return 0
+        names = [word for word in self.hit.keywords if word[:1].isupper() or word[:1].isdigit()]
+        return min(len(names), NAMES_AT_MOST) + self.hit.sources
+
+
+def render_facts(facts: Sequence[FactHit], doubtful: Set[str], links: str) -> Iterator[Line]:
+    """Yield the lines of facts. Who says them all needs no name before each."""
+    quotations = [parse_quote(hit.fact) for hit in facts]
+    speakers = {quotation and quotation[0] for quotation in quotations}
+    for hit in facts:
+        category = Category(hit.category)
+        section = SECTION_OF[category]
+        if hit.is_pinned and category is not Category.GUIDELINE:
+            section = DANGERS
+        said = clean_line(hit.fact, links)
+        words = " ".join(said.split())
+        start = words.find('"') if len(speakers) == 1 and None not in speakers else 0
+        excerpt = Excerpt(words[start:], ((words[start:], start),))
+        dated = add_dates(excerpt, words, at=hit.true_since)
+        quotes = quote_excerpt(Quote(Kind.FACT, hit.id, said), dated)
+        is_doubtful = hit.id in doubtful
+        # What somebody said begins the line: it must not say where a link leads, or be a heading.
+        escape = "\\" * (words[start : start + 1] in MARKUP)
+        parts = ["- ", DOUBTFUL * is_doubtful, escape, *quotes, "\n"]
+        day = f"### {hit.true_since:%Y-%m-%d}\n" if section == PRESENT else ""
+        yield Line(section, hit, parts, day, is_doubtful)
+
+
+def render_episode(hit: EpisodeHit, links: str) -> Line:
+    return Line(EPISODES, hit, [f"- {hit.end_at:%Y-%m-%d} ", quote_title(hit, links), "\n"])
+
+
+def fit_lines(lines: Sequence[Line], max_tokens: int) -> list[Line]:
+    """Return the lines that a budget holds, in the order of the text, with their ranks.
+
+    Offered are the best line of each section and all of `FIRST`, then those that tell most, the
+    newer of equals, and what may be over at last.
+    """
+    ranked = sorted(lines, key=lambda line: (line.is_doubtful, -line.value))
+    best = {line.section: line for line in reversed(ranked)}
+    first = sorted(best.values(), key=lambda line: ORDER[line.section])
+    first += [line for line in ranked if line.section in FIRST]
+    budget, headed, kept = Budget(4 * max_tokens), {""}, set()
+    for line in dict.fromkeys([*first, *ranked]):
+        headings = {"\n" + HEADINGS[line.section], line.day} - headed
+        if budget.take(count_part("".join([*headings, join(line.parts)]))):
+            headed |= headings
+            kept.add(line)
+    shown = sorted((line for line in lines if line in kept), key=lambda line: ORDER[line.section])
+    for rank, line in enumerate(shown, start=1):
+        line.hit.found = replace(line.hit.found, rank=rank)
+    return shown
+
+
+def write_lines(lines: Sequence[Line]) -> list[Part]:
+    """Return the text of lines: each section under its heading, an empty line between two."""
+    parts: list[Part] = []
+    section = day = ""
+    for line in lines:
+        if line.section != section:
+            parts.append("\n" * bool(parts) + HEADINGS[line.section])
+        if line.day != day:
+            parts.append(line.day)
+        section, day = line.section, line.day
+        parts += line.parts
+    return parts
