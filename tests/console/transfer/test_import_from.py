@@ -26,7 +26,17 @@ from memoryproject.tenancy.quotas import ROWS, set_quota
 from notes.models import Note
 from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
-from tests.console.transfer.peers import ALICE, CHATGPT, CLAUDE, LANGMEM, LETTA, MEM0, TWO_USERS, ZEP, write
+from tests.console.transfer.peers import (
+    ALICE,
+    CHATGPT,
+    CLAUDE,
+    LANGMEM,
+    LETTA,
+    MEM0,
+    TWO_USERS,
+    ZEP,
+    write,
+)
 
 pytestmark = pytest.mark.django_db
 
