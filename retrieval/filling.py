@@ -6,6 +6,7 @@ of them fit. Of a reply of an assistant the sentences that answer are shown.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from statistics import fmean
 
 from django.conf import settings
@@ -64,8 +65,10 @@ class Filling:
         """Whether not all that was found fits: what tells little is left out."""
         self._shown: dict[Place, str] = {}
         """What lines show of messages."""
+        self._lines: dict[Place, MessageRow] = {}
+        """The messages that lines show."""
         self._copies: set[tuple[str, str]] = set()
-        """Speakers and words of the lines."""
+        """Speakers and words of the lines; categories and words of the facts."""
         self._quoted: dict[Place, str] = {}
         """What facts before the lines quote of messages."""
         self._older: set[str] = set()
@@ -141,29 +144,37 @@ class Filling:
         """Print facts, each once, unless a line says it or it takes what is spent above a limit."""
         layout = self.layout
         for hit in hits:
+            copy = _name_copy(hit.category, hit.fact, hit.valid_at)
             if hit.id not in self._told and (
-                self._is_said(hit) or layout.add_fact(hit, section=section, at_most=at_most)
+                copy in self._copies
+                or self._is_said(hit)
+                or layout.add_fact(hit, section=section, at_most=at_most)
             ):
                 self._told.add(hit.id)
+                self._copies.add(copy)
                 if section == FIRST:
                     quotation = parse_quote(hit.fact) or ("", "")
                     self._quoted |= dict.fromkeys((row.place for row in hit.messages), quotation[1])
 
     def _is_said(self, hit: FactHit) -> bool:
-        """Return whether lines show all that a fact quotes."""
+        """Return whether lines show all that a fact quotes, be it where it was said elsewhere."""
         quotation = parse_quote(hit.fact)
         if quotation is None or self.layout.request.category is not None:
             return False
-        shown = [self._shown[row.place] for row in hit.messages if row.place in self._shown]
+        own, (speaker, words) = {row.place for row in hit.messages}, quotation
+        copy = _name_copy(speaker.casefold(), words, hit.valid_at)
+        shown = [
+            self._shown[row.place]
+            for row in self._lines.values()
+            if row.place in own or _name_copy(_speaker(row), words, row.occurred_at) == copy
+        ]
         parts = drop_dates(" ".join(clean_line(quotation[1]).split())).split(ELLIPSIS)
         return all(any(part.strip() in drop_dates(text) for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
-        words = " ".join((message.content or "").split())
-        day = "" if len(words) > SAID_AGAIN else f" {message.occurred_at.date()}"
-        copy = (message.name or message.role) + day, words
-        is_quoted = self._quoted.get(message.place) == words
+        copy = _name_copy(_speaker(message), message.content or "", message.occurred_at)
+        is_quoted = self._quoted.get(message.place) == copy[1]
         if message.place in self._shown or copy in self._copies or is_quoted:
             return
         if self._show(message):
@@ -219,6 +230,8 @@ class Filling:
             self._shown[message.place] = dated.text
         elif self.layout.add_line(message, excerpt, quarters=quarters):
             self._shown[message.place] = " ".join(excerpt.text.split())
+        if message.place in self._shown:
+            self._lines[message.place] = message
         return message.place in self._shown
 
 
@@ -227,6 +240,16 @@ def measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> 
     if message.quarters is None or links == PLAIN:
         return count(message.content or "")
     return message.quarters
+
+
+def _speaker(message: MessageRow) -> str:
+    return (message.name or message.role).casefold()
+
+
+def _name_copy(whose: str, words: str, at: datetime) -> tuple[str, str]:
+    """Return what tells words from others; short ones may be said anew on another day."""
+    words = " ".join(words.split())
+    return whose + ("" if len(words) > SAID_AGAIN else f" {at.date()}"), words
 
 
 def _is_guideline(hit: FactHit) -> bool:
