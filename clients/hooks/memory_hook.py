@@ -31,7 +31,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -143,9 +143,6 @@ class Talk:
         server = digest(read_setting("MEMORY_URL"), user)
         self.spool = FOLDER / f"spool-{server}.jsonl"
         self.state_path = FOLDER / "sessions" / f"{digest(self.session, self.id)}.json"
-        for path in self.state_path.parent.glob("*"):
-            if time.time() - path.stat().st_mtime > SESSIONS_KEPT_S:
-                path.unlink(missing_ok=True)
         self.is_away = False
 
     def recall(self, query: str, standing: str, user_tokens: int) -> str:
@@ -172,8 +169,12 @@ class Talk:
         return fence("\n".join(line for line in dict.fromkeys(text.splitlines()) if line))
 
     def close(self) -> None:
-        """Have facts made of what was said."""
+        """Have facts made of what was said, and forget sessions of long ago."""
         self.post(f"conversations/{self.id}/close", None)
+        for path in self.state_path.parent.glob("*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > SESSIONS_KEPT_S:
+                    path.unlink()
 
     def say(self, role: str, text: str) -> None:
         """Keep what was said, unless it is empty.
@@ -290,7 +291,7 @@ def read_last_answer(path: str) -> str:
 
 def parse_lines(text: str) -> Iterator[dict[str, Any]]:
     """Yield the objects of JSON lines; the first may be cut."""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         try:
             row = json.loads(line)
         except ValueError:
@@ -300,9 +301,14 @@ def parse_lines(text: str) -> Iterator[dict[str, Any]]:
 
 
 def find_conversation(event: dict[str, Any]) -> str:
-    """Return the conversation of a folder: all its sessions share one memory."""
-    roots = event.get("workspace_roots") or [os.getcwd()]
-    name = os.environ.get("MEMORY_CONVERSATION") or event.get("cwd") or roots[0]
+    """Return the conversation of a user's folder: all its sessions share one memory.
+
+    Each user has one of his own, since in containers everybody works in the same folder.
+    """
+    name = os.environ.get("MEMORY_CONVERSATION")
+    if not name:
+        roots = event.get("workspace_roots") or [os.getcwd()]
+        name = f"{read_setting('MEMORY_USER')} {event.get('cwd') or roots[0]}".strip()
     try:
         return str(uuid.UUID(name))
     except ValueError:

@@ -79,14 +79,9 @@ class Record:
 def read_mem0(row: Row) -> Iterator[Record]:
     """Yield a fact for a memory of Mem0, as `get_all` and its exports have them."""
     owners = [f"{key}/{row[key]}" for key in ("user_id", "agent_id", "run_id") if row.get(key)]
-    yield _make(
-        Kind.FACT,
-        row,
-        "source_id=id|memory text=memory at=created_at until=expiration_date user_id agent_id "
-        "words=categories metadata",
-        reads="run_id",
-        conversation="/".join(["mem0", *owners]),
-    )
+    columns = "source_id=id|memory text=memory at=created_at until=expiration_date user_id agent_id"
+    columns += " words=categories metadata"
+    yield _make(Kind.FACT, row, columns, reads="run_id", conversation="/".join(["mem0", *owners]))
 
 
 def read_zep(row: Row) -> Iterator[Record]:
@@ -124,14 +119,14 @@ def read_letta(row: Row) -> Iterator[Record]:
     Ids in such a file count within it, so identity is what was said, by whom and when.
     """
     if isinstance(row.get("messages"), list):
-        home = f"letta/{row.get('name') or row.get('id')}"
+        agent = str(row.get("name") or row.get("id"))
+        own = {"conversation": f"letta/{agent}", "agent_id": agent}
         columns = "source_id=id text=content|text at=created_at role name"
         for message in row["messages"]:
-            lost, agent = _present(message, "tool_calls"), home.removeprefix("letta/")
-            own = {"conversation": home, "agent_id": agent, "lost": lost}
-            record = _make(Kind.MESSAGE, message, columns, **own)
+            lost = _present(message, "tool_calls")
+            record = _make(Kind.MESSAGE, message, columns, lost=lost, **own)
             text = _unpack_letta(record.text)
-            identity = f"{home}:{record.at}:{record.role}:{text}"
+            identity = f"letta/{agent}:{record.at}:{record.role}:{text}"
             yield replace(record, text=text, identity=identity)
         for block in row.get("core_memory") or []:
             yield from read_letta(block)
@@ -167,10 +162,9 @@ def read_langmem(row: Row, namespace: str = NAMESPACE) -> Iterator[Record]:
     place = names if isinstance(names, str) else "/".join(map(str, names))
     pattern = re.sub(r"\\{(user_id|agent_id)\\}", r"(?P<\1>[^/]+)", re.escape(namespace))
     owners = re.match(rf"{pattern}(?:/|$)", place)
-    key = str(row.get("key") or "")
     yield Record(
         Kind.FACT if is_text else Kind.NOTE,
-        key,
+        key := str(row.get("key") or ""),
         str(inner) if is_text else json.dumps(content, ensure_ascii=False, indent=1),
         conversation=f"langmem/{place}",
         at=_time(row.get("created_at")),

@@ -127,7 +127,7 @@ def test_another_folder_gets_preferences_guidelines_and_dangers_alone(memory: Cl
     ):  # fmt: skip
         run(say("UserPromptSubmit", folder, prompt=said), MEMORY_USER=user)
     run(say("SessionEnd", folder), MEMORY_USER=user)
-    home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
+    home = uuid.uuid5(uuid.NAMESPACE_URL, f"{user} {folder}")
     memory.wait_for(memory.close_conversation(home))
 
     other = f"/projects/{uuid.uuid4()}"
@@ -138,6 +138,15 @@ def test_another_folder_gets_preferences_guidelines_and_dangers_alone(memory: Cl
     run(say("UserPromptSubmit", other, prompt="Where was I?"), MEMORY_USER=f"{user}-other")
     stranger = say("UserPromptSubmit", f"/projects/{uuid.uuid4()}", prompt=asked)
     assert "bullet points" not in run(stranger, MEMORY_USER=f"{user}-other")
+
+
+def test_users_who_work_in_the_same_folder_share_nothing_of_it(memory: Client) -> None:
+    """As in containers, where it is /workspace for everybody."""
+    folder = f"/workspace/{uuid.uuid4()}"
+    run(say("UserPromptSubmit", folder, prompt=SAID), MEMORY_USER=f"{folder} ana")
+    asked = say("UserPromptSubmit", folder, prompt="Where do I work?")
+    assert run(asked, MEMORY_USER=f"{folder} bo") == ""
+    assert "harbour" in run(say("SessionStart", folder), MEMORY_USER=f"{folder} ana")
 
 
 def test_the_end_of_a_session_settles_it(memory: Client) -> None:
@@ -190,11 +199,16 @@ def test_what_is_said_while_the_server_is_away_is_sent_later_once(
         door.mode = "open"
         known = run(say("SessionStart", folder), **away)
         assert not spool.exists() and "harbour authority" in known
+        door.mode = "mute"
         run(say("UserPromptSubmit", folder, prompt="Where do I work?"), **away)
+        door.mode = "open"
+        run(say("Stop", folder, last_assistant_message="At the harbour."), **away)
+        assert not spool.exists()
     assert contents(memory, folder) == [
         ("user", SAID),
         ("assistant", "Congratulations!"),
         ("user", "Where do I work?"),
+        ("assistant", "At the harbour."),
     ]
     home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
     times = [one["timestamp"] for one in memory.list_messages(conversation_id=home)]

@@ -88,7 +88,9 @@ class Host:
         self.session = str(uuid.uuid4())
         kept = {"PATH", "MEMORY_URL", "MEMORY_KEY"}
         self.environment = {name: os.environ[name] for name in kept}
-        self.environment |= {"HOME": str(home), "MEMORY_USER": f"u-{uuid.uuid4()}"}
+        user = f"u-{uuid.uuid4()}"
+        self.environment |= {"HOME": str(home), "MEMORY_USER": user}
+        self.talk = uuid.uuid5(uuid.NAMESPACE_URL, f"{user} {self.folder}")
 
     def install(self, *options: str) -> str:
         done = subprocess.run(
@@ -144,11 +146,11 @@ class Host:
         return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def list_said(self, memory: Client) -> list[tuple[str, str]]:
-        home = uuid.uuid5(uuid.NAMESPACE_URL, self.folder)
-        return [(one["role"], one["content"]) for one in memory.list_messages(conversation_id=home)]
+        rows = memory.list_messages(conversation_id=self.talk)
+        return [(one["role"], one["content"]) for one in rows]
 
     def settle(self, memory: Client) -> None:
-        memory.wait_for(memory.flush(uuid.uuid5(uuid.NAMESPACE_URL, self.folder)))
+        memory.wait_for(memory.flush(self.talk))
 
 
 @pytest.mark.parametrize("agent", EVENTS)
