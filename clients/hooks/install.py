@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memory_hook import FOLDER, write_private
+from memory_calls import FOLDER, write_private
 
 HERE = Path(__file__).resolve().parent
 HOOK = "memory_hook.py"
@@ -66,7 +66,8 @@ def copy_hook() -> None:
     if missing:
         sys.exit(f"error: set {' and '.join(missing)}")
     write_private(path, json.dumps(settings, indent=2))
-    write_private(FOLDER / HOOK, (HERE / HOOK).read_text("utf-8"))
+    for name in (HOOK, "memory_calls.py"):
+        write_private(FOLDER / name, (HERE / name).read_text("utf-8"))
 
 
 def find_config(agent: str) -> Path:

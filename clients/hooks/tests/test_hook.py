@@ -281,7 +281,9 @@ def test_an_agent_goes_on_when_nobody_answers() -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         assert run(say("UserPromptSubmit", "/projects", prompt="Hello"), MEMORY_URL=url) == ""
         # Agents wait ten seconds. It has tried once, for as long as it says.
-        (timeout_s,) = re.findall(r"^TIMEOUT_S = ([\d.]+)$", HOOK.read_text(), re.MULTILINE)
+        (timeout_s,) = re.findall(
+            r"^TIMEOUT_S = ([\d.]+)$", (FOLDER / "memory_calls.py").read_text(), re.MULTILINE
+        )
         assert 0 < count_waiting(silent) * float(timeout_s) < 9
     assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_URL=url) == ""
     assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_KEY="mem_wrong") == ""
