@@ -157,11 +157,11 @@ def read_langmem(row: Row, namespace: str = NAMESPACE) -> Iterator[Record]:
     content = value.get("content", value)
     inner = content.get("content") if isinstance(content, dict) and len(content) == 1 else content
     is_text = isinstance(inner, str)
-    # The table of the store in PostgreSQL has a namespace as `prefix`, with dots.
-    names = row.get("namespace") or str(row.get("prefix") or "").split(".")
+    names = row.get("namespace") or str(row.get("prefix") or "").split(".")  # as PostgreSQL's table
     place = names if isinstance(names, str) else "/".join(map(str, names))
     pattern = re.sub(r"\\{(user_id|agent_id)\\}", r"(?P<\1>[^/]+)", re.escape(namespace))
-    owners = re.match(rf"{pattern}(?:/|$)", place)
+    match = re.match(rf"{pattern}(?:/|$)", place)
+    owners: dict[str, Any] = match.groupdict() if match else {}
     yield Record(
         Kind.FACT if is_text else Kind.NOTE,
         key := str(row.get("key") or ""),
@@ -171,7 +171,7 @@ def read_langmem(row: Row, namespace: str = NAMESPACE) -> Iterator[Record]:
         label="" if is_text else str(value.get("kind") or key),
         identity=f"{place}/{key}",
         lost=() if content is value else _present(value, *(value.keys() - {"content", "kind"})),
-        **(owners.groupdict() if owners else {}),
+        **owners,
     )
 
 

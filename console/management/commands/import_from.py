@@ -5,6 +5,7 @@ be undone. Without --reason it only prints a table of what would come of it. A s
 same file changes nothing.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path, source, reason = options["path"], options["source"], options["reason"]
         tenant = get_or_create_tenant(name=options["tenant"])
-        make = partial(MemoryImport, tenant, path, source)
+        make: Callable[..., FileImport] = partial(MemoryImport, tenant, path, source)
         if source != MEMORY:
             owners = {"user_id": options["user"], "namespace": options["namespace"]}
             make = partial(PeerImport, tenant, path, source, **owners)
