@@ -71,7 +71,7 @@ clients: install-dev
 	$(VENV_PYTHON) clients/install.py
 	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy src tests generate_types.py
 	cd clients/python && "$(ADAPTERS_PYTHON)" -m mypy integration_tests
-	cd clients/mcp && "$(CLIENTS_PYTHON)" -m mypy src ../hooks/memory_hook.py
+	cd clients/mcp && "$(CLIENTS_PYTHON)" -m mypy src ../hooks/memory_hook.py ../hooks/memory_calls.py ../hooks/install.py
 	@$(VENV_PYTHON) clients/live.py sh clients/run_tests.sh $(ARGS)
 
 lint: install-dev

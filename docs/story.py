@@ -1,9 +1,9 @@
-"""Plays a story of two chats against a running server, and draws what it answered as a moving picture.
+"""Plays a story of two chats against a running server, and draws its answers as a moving picture.
 
     MEMORY_URL=http://127.0.0.1:8000 MEMORY_KEY=… python docs/story.py docs/story.svg
 
-What the picture shows as the server's is what it answered; needs the Python client. The key must be allowed to
-read, to store and to curate.
+What the picture shows as the server's is what it answered. Needs the Python client, and a key that may
+read, store and curate.
 """
 
 import html
@@ -27,10 +27,13 @@ def play(memory: Client) -> Iterator[Scene]:
     said = "I moved from Lisbon to Porto last week."
     message = {"role": "user", "name": "Ana", "content": said, "timestamp": "2026-11-23T09:00:00Z"}
     stored = memory.add_messages(monday, [message], user_id=user)
-    yield "Monday. A message is stored before the call returns", [
-        ("said", f"POST add_messages   Ana: “{said}”"),
-        ("served", f"→ message {stored['messages'][0]['seq']} of the conversation"),
-    ]
+    yield (
+        "Monday. A message is stored before the call returns",
+        [
+            ("said", f"POST add_messages   Ana: “{said}”"),
+            ("served", f"→ message {stored['messages'][0]['seq']} of the conversation"),
+        ],
+    )
     memory.wait_for(memory.close_conversation(monday))
     fact = next(memory.list_facts(conversation_id=monday))
     yield "It becomes a fact: her own words, with the dates worked out", [("served", fact["fact"])]
@@ -51,10 +54,13 @@ def play(memory: Client) -> Iterator[Scene]:
         for answer in memory.list_retrievals(user_id=user)
         if any(hit["memory_id"] == fact["id"] for hit in answer["hits"])
     ]
-    yield "A curator corrects it. What was told before is known", [
-        ("said", f"POST facts/…/correct   “{right}”"),
-        ("note", f"{len(served)} answer told the old value: receipt {', '.join(served)}"),
-    ]
+    yield (
+        "A curator corrects it. What was told before is known",
+        [
+            ("said", f"POST facts/…/correct   “{right}”"),
+            ("note", f"{len(served)} answer told the old value: receipt {', '.join(served)}"),
+        ],
+    )
     yield "From then on every chat gets the correction, and the old line says so", ask()
 
 

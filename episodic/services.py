@@ -137,7 +137,7 @@ def name_owner(conversation: Conversation, **owners: str) -> None:
             changed.append(name)
         elif owner and getattr(conversation, name) != owner:
             raise Conflict(f"This conversation has another {name} already; that does not change.")
-    if "user_id" in changed and conversation.next_seq > 1:
+    if "user_id" in changed:
         conversation.in_user_scope = False  # a job moves what can be found of it already
         changed.append("in_user_scope")
     if changed:

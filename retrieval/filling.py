@@ -7,6 +7,7 @@ of them fit. Of a reply of an assistant the sentences that answer are shown.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from statistics import fmean
 
 from django.conf import settings
@@ -65,8 +66,10 @@ class Filling:
         """Whether not all that was found fits: what tells little is left out."""
         self._shown: dict[Place, str] = {}
         """What lines show of messages."""
+        self._lines: dict[Place, MessageRow] = {}
+        """The messages that lines show."""
         self._copies: set[tuple[str, str]] = set()
-        """Speakers and words of the lines."""
+        """Speakers and words of the lines; categories and words of the facts."""
         self._quoted: dict[Place, list[str]] = defaultdict(list)
         """What is quoted of messages by facts before the lines, and by all that a newer value
         follows: a line would not say so."""
@@ -139,10 +142,14 @@ class Filling:
         """Print facts, each once, unless a line says it or it takes what is spent above a limit."""
         layout = self.layout
         for hit in hits:
+            copy = _name_copy(hit.category, hit.fact, hit.valid_at)
             if hit.id not in self._told and (
-                self._is_said(hit) or layout.add_fact(hit, section=section, at_most=at_most)
+                copy in self._copies
+                or self._is_said(hit)
+                or layout.add_fact(hit, section=section, at_most=at_most)
             ):
                 self._told.add(hit.id)
+                self._copies.add(copy)
                 if section == FIRST:
                     self._give_way(hit)
 
@@ -161,18 +168,22 @@ class Filling:
         return WORD.search(words) is None
 
     def _is_said(self, hit: FactHit) -> bool:
-        """Return whether lines show all that a fact quotes."""
-        parts = _list_quoted(hit)
-        if not parts or self.layout.request.category is not None:
+        """Return whether lines show all that a fact quotes, be it where it was said elsewhere."""
+        quotation, parts = parse_quote(hit.fact), _list_quoted(hit)
+        if quotation is None or self.layout.request.category is not None:
             return False
-        shown = [self._shown[row.place] for row in hit.messages if row.place in self._shown]
+        own, (speaker, words) = {row.place for row in hit.messages}, quotation
+        copy = _name_copy(speaker.casefold(), words, hit.true_since)
+        shown = [
+            self._shown[row.place]
+            for row in self._lines.values()
+            if row.place in own or _name_copy(_speaker(row), words, row.said_at) == copy
+        ]
         return all(any(part in drop_dates(text) for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
-        words = " ".join((message.content or "").split())
-        day = "" if len(words) > SAID_AGAIN else f" {message.said_at.date()}"
-        copy = (message.name or message.role) + day, words
+        copy = _name_copy(_speaker(message), message.content or "", message.said_at)
         if message.place in self._shown or copy in self._copies or self._is_quoted(message):
             return
         if self._show(message):
@@ -228,6 +239,8 @@ class Filling:
             self._shown[message.place] = dated.text
         elif self.layout.add_line(message, excerpt, quarters=quarters):
             self._shown[message.place] = " ".join(excerpt.text.split())
+        if message.place in self._shown:
+            self._lines[message.place] = message
         return message.place in self._shown
 
 
@@ -245,6 +258,16 @@ def _list_quoted(hit: FactHit) -> list[str]:
         return []
     words = drop_dates(" ".join(clean_line(quotation[1]).split()))
     return [part.strip() for part in words.split(ELLIPSIS)]
+
+
+def _speaker(message: MessageRow) -> str:
+    return (message.name or message.role).casefold()
+
+
+def _name_copy(whose: str, words: str, at: datetime) -> tuple[str, str]:
+    """Return what tells words from others; short ones may be said anew on another day."""
+    words = " ".join(words.split())
+    return whose + ("" if len(words) > SAID_AGAIN else f" {at.date()}"), words
 
 
 def _above_mean(

@@ -75,12 +75,25 @@ def find_recent(
     own = _find_own(conversation, request, is_alone=not scope.is_shared) if conversation else []
     others = _find_others(scope, request, conversation) if scope.is_shared else []
     ranked = sorted([*own, *others], key=lambda one: one.worth, reverse=True)
-    chosen = [one.message for one in ranked[:SHOWN_AT_MOST]]
+    chosen = _drop_copies([one.message for one in ranked])[:SHOWN_AT_MOST]
     if not chosen:
         return None
     if scope.has_corrections:
         set_corrections(scope.tenant, chosen)
     return _render(chosen, request, with_places=bool(others))
+
+
+def _drop_copies(messages: Sequence[Message]) -> list[Message]:
+    """Return messages without those that somebody said in another conversation, too."""
+    first = {
+        (message.name or message.role, message.content): message.conversation_id
+        for message in reversed(messages)
+    }
+    return [
+        message
+        for message in messages
+        if first[message.name or message.role, message.content] == message.conversation_id
+    ]
 
 
 def _find_own(

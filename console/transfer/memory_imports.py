@@ -19,8 +19,9 @@ from django.db.models import Exists, F, OuterRef
 
 from console.transfer import export_tables
 from console.transfer.export_tables import ANONYMOUS, MEMORY, OF_MEMORY, REFERENCES
+from console.transfer.file_imports import FileImport
 from console.transfer.memory_files import Row, read_batches
-from console.transfer.peer_imports import AT_ONCE, NEW, FileImport
+from console.transfer.peer_imports import AT_ONCE, NEW
 from episodic import episode_index, queries
 from episodic import services as episodic
 from episodic.models import Conversation, Episode, Message

@@ -5,6 +5,7 @@ what a file does not say is empty.
 """
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,10 @@ from semantic.curation import SENTENCE_AT_MOST
 
 MILLISECONDS_FROM = 100_000_000_000
 """Larger numbers than this are no seconds since 1970 but milliseconds."""
+NAMESPACE = "memories/{user_id}"
+"""Where LangMem puts what it keeps, unless somebody says so."""
+ZEP_PARTS = ("threads", "messages", "episodes", "nodes", "edges")
+ZEP_OWNERS = "user_id user_uuid group_id graph_id thread_id session_id source"
 Row = Mapping[str, Any]
 
 
@@ -34,10 +39,11 @@ class Kind(StrEnum):
 class Record:
     """One message, fact or note of a file; a fact too long for one sentence is a note.
 
-    `conversation` is the source's name of where it belongs; empty: nowhere. `at` and `until` say
-    when it was so. `identity` tells it from all others of the source where `source_id` does not.
-    `lost` names what the file says of it and we have no place for. `id` is ours for it,
-    `place` the element of the file that it stands in.
+    `conversation` is the source's name of where it belongs; empty: nowhere. `user_id` and
+    `agent_id` say whose that is; empty: nobody is named. `at` and `until` say when it was so.
+    `identity` tells it from all others of the source where `source_id` does not. `lost` names
+    what the file says of it and we have no place for, such as the metadata of a fact. `id` is
+    ours for it, `place` the element of the file that it stands in.
     """
 
     kind: Kind
@@ -50,6 +56,7 @@ class Record:
     name: str = ""
     label: str = ""
     user_id: str = ""
+    agent_id: str = ""
     words: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     identity: str = ""
@@ -60,6 +67,8 @@ class Record:
     def __post_init__(self) -> None:
         if self.kind is Kind.FACT and len(self.text) > SENTENCE_AT_MOST:
             self.kind = Kind.NOTE
+        if self.kind is Kind.FACT:
+            self.lost += tuple(f"metadata.{key}" for key in self.metadata)
 
     @property
     def home(self) -> uuid.UUID | None:
@@ -70,40 +79,38 @@ class Record:
 def read_mem0(row: Row) -> Iterator[Record]:
     """Yield a fact for a memory of Mem0, as `get_all` and its exports have them."""
     owners = [f"{key}/{row[key]}" for key in ("user_id", "agent_id", "run_id") if row.get(key)]
-    yield _make(
-        Kind.FACT,
-        row,
-        "source_id=id|memory text=memory at=created_at until=expiration_date user_id "
-        "words=categories metadata",
-        conversation="/".join(["mem0", *owners]),
-        lost=_present(row, "metadata"),
-    )
+    columns = "source_id=id|memory text=memory at=created_at until=expiration_date user_id agent_id"
+    columns += " words=categories metadata"
+    yield _make(Kind.FACT, row, columns, reads="run_id", conversation="/".join(["mem0", *owners]))
 
 
 def read_zep(row: Row) -> Iterator[Record]:
-    """Yield records for a thread, message, episode, node or edge of Zep or Graphiti."""
-    owner = row.get("group_id") or row.get("graph_id") or row.get("user_id") or "graph"
+    """Yield records for a user, thread, message, episode, node or edge of Zep or Graphiti.
+
+    What the API lists of a user does not name him: it may stand in an element of his.
+    """
+    user = row.get("user_id") or row.get("user_uuid") or row.get("group_id") or ""
+    owner = row.get("group_id") or row.get("graph_id") or user or "graph"
     thread, home = row.get("thread_id") or row.get("session_id"), f"zep/{owner}"
-    if isinstance(row.get("messages"), list):
-        for message in row["messages"]:
-            yield from read_zep({"thread_id": thread, **message})
+    parts = [part for key in ZEP_PARTS for part in row.get(key) or ()]
+    if parts and "fact" not in row:  # an edge has episodes, too: their ids
+        thread = thread or (row.get("messages") and row.get("uuid"))
+        for part in parts:
+            yield from read_zep({"user_id": user, "thread_id": thread, **part})
         return
     common = "source_id=uuid at=valid_at|created_at metadata=metadata|attributes"
+    own = {"reads": ZEP_OWNERS, "conversation": home, "user_id": str(user)}
     if "fact" in row:
-        columns = f"{common} text=fact until=invalid_at|expired_at"
-        lost = _present(row, "attributes", "source_node_uuid", "target_node_uuid", "episodes")
-        yield _make(Kind.FACT, row, columns, conversation=home, lost=lost)
+        yield _make(Kind.FACT, row, f"{common} text=fact until=invalid_at|expired_at", **own)
     elif "summary" in row:
-        columns = f"{common} text=summary label=name words=labels"
-        yield _make(Kind.NOTE, row, columns, conversation=home)
+        yield _make(Kind.NOTE, row, f"{common} text=summary label=name words=labels", **own)
     elif "content" in row and row.get("source", "message") == "message":
         # Version 2 has the kind of speaker in `role_type` and his name in `role`.
         speaker = "role=role_type name=role" if row.get("role_type") else "role name"
-        columns, home = f"{common} text=content {speaker}", str(thread) if thread else home
-        yield _make(Kind.MESSAGE, row, columns, conversation=home)
+        own["conversation"] = str(thread) if thread else home
+        yield _make(Kind.MESSAGE, row, f"{common} text=content {speaker}", **own)
     else:
-        columns = f"{common} text=content label=name|source_description"
-        yield _make(Kind.NOTE, row, columns, conversation=home)
+        yield _make(Kind.NOTE, row, f"{common} text=content label=name|source_description", **own)
 
 
 def read_letta(row: Row) -> Iterator[Record]:
@@ -112,19 +119,20 @@ def read_letta(row: Row) -> Iterator[Record]:
     Ids in such a file count within it, so identity is what was said, by whom and when.
     """
     if isinstance(row.get("messages"), list):
-        home = f"letta/{row.get('name') or row.get('id')}"
+        agent = str(row.get("name") or row.get("id"))
+        own = {"conversation": f"letta/{agent}", "agent_id": agent}
         columns = "source_id=id text=content|text at=created_at role name"
         for message in row["messages"]:
             lost = _present(message, "tool_calls")
-            record = _make(Kind.MESSAGE, message, columns, conversation=home, lost=lost)
+            record = _make(Kind.MESSAGE, message, columns, lost=lost, **own)
             text = _unpack_letta(record.text)
-            identity = f"{home}:{record.at}:{record.role}:{text}"
+            identity = f"letta/{agent}:{record.at}:{record.role}:{text}"
             yield replace(record, text=text, identity=identity)
         for block in row.get("core_memory") or []:
             yield from read_letta(block)
         return
     columns = "source_id=id|label text=value|text at=created_at label words=tags metadata"
-    record = _make(Kind.NOTE, row, columns)
+    record = _make(Kind.NOTE, row, columns, lost=())
     yield replace(record, identity=f"{record.label}:{record.text}")
 
 
@@ -139,23 +147,31 @@ def _unpack_letta(text: str) -> str:
     return _text(packed["message"]) if packed.get("type") == "user_message" else text
 
 
-def read_langmem(row: Row) -> Iterator[Record]:
-    """Yield a record for an item of the LangGraph store in which LangMem keeps its memories."""
+def read_langmem(row: Row, namespace: str = NAMESPACE) -> Iterator[Record]:
+    """Yield a record for an item of the LangGraph store in which LangMem keeps its memories.
+
+    `namespace` says where in an item's namespace its user stands, and maybe its agent: as
+    `{user_id}` and `{agent_id}`. An item whose namespace begins otherwise names nobody.
+    """
     value = _dict(row.get("value"))
     content = value.get("content", value)
     inner = content.get("content") if isinstance(content, dict) and len(content) == 1 else content
     is_text = isinstance(inner, str)
-    names = row.get("namespace") or []
+    names = row.get("namespace") or str(row.get("prefix") or "").split(".")  # as PostgreSQL's table
     place = names if isinstance(names, str) else "/".join(map(str, names))
-    key = str(row.get("key") or "")
+    pattern = re.sub(r"\\{(user_id|agent_id)\\}", r"(?P<\1>[^/]+)", re.escape(namespace))
+    match = re.match(rf"{pattern}(?:/|$)", place)
+    owners: dict[str, Any] = match.groupdict() if match else {}
     yield Record(
         Kind.FACT if is_text else Kind.NOTE,
-        key,
+        key := str(row.get("key") or ""),
         str(inner) if is_text else json.dumps(content, ensure_ascii=False, indent=1),
         conversation=f"langmem/{place}",
         at=_time(row.get("created_at")),
         label="" if is_text else str(value.get("kind") or key),
         identity=f"{place}/{key}",
+        lost=() if content is value else _present(value, *(value.keys() - {"content", "kind"})),
+        **owners,
     )
 
 
@@ -213,7 +229,7 @@ def read_claude(row: Row) -> Iterator[Record]:
 Reader = Callable[[Row], Iterator[Record]]
 SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "mem0": (read_mem0, ("results", "memories")),
-    "zep": (read_zep, ("threads", "messages", "episodes", "nodes", "edges")),
+    "zep": (read_zep, ("users", *ZEP_PARTS)),
     "letta": (read_letta, ("agents", "blocks", "passages", WHOLE)),
     "langmem": (read_langmem, ("items",)),
     "chatgpt": (read_chatgpt, ("conversations",)),
@@ -222,18 +238,22 @@ SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
 """By the name of a source its reader, and the keys whose arrays hold what it reads."""
 
 
-def _make(kind: Kind, row: Row, columns: str, **own: Any) -> Record:
+def _make(kind: Kind, row: Row, columns: str, *, reads: str = "", **own: Any) -> Record:
     """Return a record with the fields of a row, and some of its own.
 
     `columns` are pairs `ours=theirs`, with spaces between them; of `theirs|others` the first
-    that says something counts.
+    that says something counts. Whatever else the row says is lost, unless the reader does with
+    it what it can: `reads` names such keys, or `lost` among the record's own what is lost.
     """
-    values = {}
+    values, known = {}, {*reads.split()}
     for column in columns.split():
-        name, _, keys = column.partition("=")
-        said = [row[key] for key in (keys or name).split("|") if row.get(key)]
+        name, _, theirs = column.partition("=")
+        keys = (theirs or name).split("|")
+        said = [row[key] for key in keys if row.get(key)]
         values[name] = READ_AS.get(name, str)(said[0] if said else "")
-    return Record(kind, **values, **own)
+        known.update(keys)
+    lost = _present(row, *(key for key in row if key not in known))
+    return Record(kind, **{"lost": lost, **values, **own})
 
 
 def _text(value: Any) -> str:

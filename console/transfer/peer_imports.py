@@ -6,10 +6,10 @@ the row was erased since. `erasure.parts` undoes it.
 """
 
 import uuid
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,8 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import transaction
 
-from console.transfer.peer_files import SOURCES, Kind, Record
+from console.transfer.file_imports import FileImport
+from console.transfer.peer_files import SOURCES, Kind, Record, read_langmem
 from console.transfer.row_files import read_elements
 from episodic import services as episodic
 from episodic.loading import to_uuid
@@ -25,7 +26,7 @@ from episodic.models import Conversation, Message
 from episodic.queries import database_now
 from memoryproject.ai.embeddings import read_built_in
 from memoryproject.edge.errors import Problem
-from memoryproject.edge.fields import count_bytes
+from memoryproject.edge.fields import NAME_AT_MOST, count_bytes
 from memoryproject.edge.http import UNSTORABLE
 from memoryproject.edge.json_files import Watch, ignore
 from memoryproject.tenancy.models import Tenant
@@ -46,44 +47,11 @@ AT_ONCE = 200
 """Records a transaction."""
 CONVERSATIONS_SHOWN = FAULTS_SHOWN = 20
 NEW = "new"
+LANGMEM = "langmem"
 ODD = "not as the source writes it"
 FATES = {Fate.NEW: NEW, Fate.HELD: "active already", Fate.WRONG: "declared wrong"}
 Named = Iterator[tuple[uuid.UUID, uuid.UUID]]
 """Ids of rows, each with that of the record it came from."""
-
-
-@dataclass(slots=True)
-class FileImport:
-    """An import of a file into a tenant, and what became, or would become, of its records.
-
-    With no act it only says what an import would do. `report` gets numbers of records. `counts`
-    by kind and fate; `lost` counts the fields that we have no place for; `homes` are the first
-    conversations, by the source's name of them. `faults` name the first elements of the file
-    that were left out, and say why. `watch` gets the bytes that are read.
-    """
-
-    tenant: Tenant
-    path: Path
-    source: str
-    act: Act | None
-    report: Callable[[int], object]
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-    homes: dict[str, uuid.UUID] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
-    watch: Watch = ignore
-    changeset: Changeset | None = None
-
-    def run(self) -> None:
-        """Import the file.
-
-        A run that was broken off leaves a changeset of what it has written; the next one goes on.
-
-        Raises:
-            OSError, Problem: the file cannot be read, or is none of the source's.
-            OverQuota: the tenant may not store so much; what came before is written.
-        """
-        raise NotImplementedError
 
 
 class OddElement(NamedTuple):
@@ -93,16 +61,20 @@ class OddElement(NamedTuple):
 
 
 def read_records(
-    path: Path, *, source: str, watch: Watch = ignore
+    path: Path, *, source: str, namespace: str = "", watch: Watch = ignore
 ) -> Iterator[Record | OddElement]:
     """Yield what a file holds, in order, an element of it in memory at a time.
+
+    `namespace` is as `peer_files.read_langmem` takes it; empty: as LangMem itself has it.
 
     Raises:
         OSError: the file cannot be read.
         Problem: it is not JSON, or nothing in it is as the source writes it.
     """
     reader, keys = SOURCES[source]
-    namespace = to_uuid(f"records of {source}")
+    if source == LANGMEM and namespace:
+        reader = partial(read_langmem, namespace=namespace)
+    ids = to_uuid(f"records of {source}")
     first_odd = ""
     is_read = False
     for place, row in read_elements(path, keys=keys, watch=watch):
@@ -115,7 +87,7 @@ def read_records(
         is_read = True
         for record in records:
             name = f"{record.conversation} {record.identity or record.source_id}"
-            record.id, record.place = uuid.uuid5(namespace, name), place
+            record.id, record.place = uuid.uuid5(ids, name), place
             yield record
     if first_odd and not is_read:
         raise Problem(f"The file is not an export of {source}: see {first_odd}.")
@@ -123,13 +95,20 @@ def read_records(
 
 @dataclass(slots=True)
 class PeerImport(FileImport):
-    """Writes nothing of a record that the source has brought before; a run is one changeset."""
+    """Writes nothing of a record that the source has brought before; a run is one changeset.
 
+    `user_id` is whose it is where the file names nobody; `namespace` as in `read_records`.
+    """
+
+    user_id: str = ""
+    namespace: str = ""
     seen: set[int] = field(default_factory=set)
     """Hashes of what stands in the file so far: of a million records, not the records' ids."""
 
     def run(self) -> None:
-        read = read_records(self.path, source=self.source, watch=self.watch)
+        read = read_records(
+            self.path, source=self.source, namespace=self.namespace, watch=self.watch
+        )
         records = self._leave_out_odd(read)
         while batch := list(islice(records, AT_ONCE)):
             new = list(self._choose_new(batch))
@@ -148,6 +127,7 @@ class PeerImport(FileImport):
                 self.counts["element", ODD] += 1
                 self._note_fault(record.place, f"This is not as {self.source} writes it.")
             else:
+                record.user_id = record.user_id or self.user_id
                 yield record
 
     def _note_fault(self, place: str, fault: str) -> None:
@@ -177,7 +157,10 @@ class PeerImport(FileImport):
             self.counts[record.kind.value, fate] += 1
             if fate == NEW:
                 self.seen |= same
-                self.lost.update(record.lost if record.kind is not Kind.NOTE else ())
+                self.lost.update(record.lost)
+                self.owners["user", record.user_id] += 1
+                if record.agent_id:
+                    self.owners["agent", record.agent_id] += 1
                 if record.home and len(self.homes) < CONVERSATIONS_SHOWN:
                     self.homes[record.conversation] = record.home
                 yield record
@@ -188,6 +171,7 @@ class PeerImport(FileImport):
             external_id__in={record.home for record in records}
         )
         there, now = list(homes.values_list("external_id", flat=True)), database_now()
+        _name_owners(act.tenant, records)
         by_kind = {kind: [record for record in records if record.kind is kind] for kind in Kind}
         rows = [
             named
@@ -226,12 +210,29 @@ class PeerImport(FileImport):
             yield message.id, record.id
 
 
+def _name_owners(tenant: Tenant, records: Sequence[Record]) -> None:
+    """Make the conversations of records, in the order in which all lock them, with their owners.
+
+    Raises:
+        Conflict: one of them is another user's or agent's.
+    """
+    owners = {record.home: record for record in records if record.home}
+    for home, record in sorted(owners.items()):
+        conversation = episodic.lock_or_make(
+            tenant=tenant, external_id=home, user_id=record.user_id
+        )
+        episodic.name_owner(conversation, user_id=record.user_id, agent_id=record.agent_id)
+
+
 def _find_fault(record: Record) -> str:
     """Return why a record cannot be stored; empty: it can."""
     if not record.text.strip():
         return "no text"
-    if UNSTORABLE.search(record.text + record.name + record.label):
+    names = (record.user_id, record.agent_id)
+    if UNSTORABLE.search("".join([record.text, record.name, record.label, *names])):
         return "characters that cannot be stored"
+    if max(map(len, names)) > NAME_AT_MOST:
+        return f"a user or agent over {NAME_AT_MOST} characters"
     is_message = record.kind is Kind.MESSAGE
     cap = settings.MAX_MESSAGE_BYTES if is_message else settings.MAX_CONTENT_BYTES
     if len(record.text.encode()) > cap:
@@ -267,7 +268,7 @@ def _write_note(record: Record, act: Act) -> uuid.UUID:
         fields={
             "source_type": SourceType.NOTE.value,
             "source_id": record.source_id[:ID_AT_MOST],
-            "user_id": record.user_id[:ID_AT_MOST],
+            "user_id": record.user_id,
             "label": record.label[:LABEL_AT_MOST],
             "content": record.text,
             "tags": [word[:WORD_AT_MOST] for word in record.words][:TAGS_AT_MOST],

@@ -88,3 +88,35 @@ def test_what_a_scope_cannot_do_is_refused(ana: Agent, talks: dict[str, str]) ->
     ):
         error = assert_problem(ana.post("retrieve_memory", {**body, **wrong}), 400)
         assert list(error["fields"]) == [field]
+
+
+def test_what_several_conversations_say_is_told_once(ana: Agent) -> None:
+    said = [
+        "I am allergic to peanuts, never suggest them.",
+        "I work as a data analyst at the harbour authority.",
+        "The staging database listens on port 5544.",
+    ]
+    for is_settled in (True, True, False, False):
+        talk = uuid.uuid4()
+        for content in said:
+            ana.say(talk, content)
+        if is_settled:
+            ana.flush(talk)
+    for query in ("Where do I work?", "Which port has the staging database?", "Peanuts?"):
+        for fresh in (False, True):
+            body = {"query": query, "scope": "tenant", "max_tokens": 1000, "fresh": fresh}
+            answer = ana.post("retrieve_memory", body)
+            blocks = answer.content.decode().split("## Recent Messages")
+            for block in blocks:
+                assert [block.count(content) <= 1 for content in said] == [True] * 3
+            assert any(query.split()[-1][:4].casefold() in block.casefold() for block in blocks)
+
+
+def test_what_is_said_anew_on_another_day_is_told_again(ana: Agent) -> None:
+    for day in (3, 4):
+        talk = uuid.uuid4()
+        ana.say(talk, "I ran five kilometers today.", timestamp=f"2026-11-0{day}T10:00:00Z")
+        ana.flush(talk)
+    body = {"query": "When did I run?", "scope": "tenant", "max_tokens": 1000}
+    text = ana.post("retrieve_memory", body).content.decode()
+    assert "3 November" in text and "4 November" in text

@@ -12,6 +12,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from memory_server_client import Client
 
 FOLDER = Path(__file__).parent.parent
 HOOK = FOLDER / "memory_hook.py"
-COMMAND = re.compile(r'python3 "?(?:/path/to|\$\{CLAUDE_PLUGIN_ROOT\})/memory_hook\.py"?')
 SAID = "I moved from Ghent to Rotterdam and work as a data analyst at the harbour authority."
 
 
@@ -30,19 +30,35 @@ def memory() -> Iterator[Client]:
         yield client
 
 
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder in which the hook keeps its files."""
+    monkeypatch.setenv("MEMORY_HOOK_DIR", str(tmp_path))
+    return tmp_path
+
+
+def start(event: object, **environment: str) -> subprocess.Popen[str]:
+    """Run the hook at an event."""
+    hook = subprocess.Popen(
+        [sys.executable, str(HOOK)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert hook.stdin is not None
+    hook.stdin.write(event if isinstance(event, str) else json.dumps(event))
+    hook.stdin.close()
+    return hook
+
+
 def run(event: object, **environment: str) -> str:
     """Return what the hook prints for an event; it always ends well."""
-    done = subprocess.run(
-        [sys.executable, str(HOOK)],
-        input=event if isinstance(event, str) else json.dumps(event),
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0
-    return done.stdout
+    with start(event, **environment) as hook:
+        assert hook.stdout is not None
+        answer = hook.stdout.read()
+        assert hook.wait(timeout=120) == 0
+    return answer
 
 
 def count_waiting(server: socket.socket) -> int:
@@ -111,7 +127,7 @@ def test_another_folder_gets_preferences_guidelines_and_dangers_alone(memory: Cl
     ):  # fmt: skip
         run(say("UserPromptSubmit", folder, prompt=said), MEMORY_USER=user)
     run(say("SessionEnd", folder), MEMORY_USER=user)
-    home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
+    home = uuid.uuid5(uuid.NAMESPACE_URL, f"{user} {folder}")
     memory.wait_for(memory.close_conversation(home))
 
     other = f"/projects/{uuid.uuid4()}"
@@ -124,6 +140,15 @@ def test_another_folder_gets_preferences_guidelines_and_dangers_alone(memory: Cl
     assert "bullet points" not in run(stranger, MEMORY_USER=f"{user}-other")
 
 
+def test_users_who_work_in_the_same_folder_share_nothing_of_it(memory: Client) -> None:
+    """As in containers, where it is /workspace for everybody."""
+    folder = f"/workspace/{uuid.uuid4()}"
+    run(say("UserPromptSubmit", folder, prompt=SAID), MEMORY_USER=f"{folder} ana")
+    asked = say("UserPromptSubmit", folder, prompt="Where do I work?")
+    assert run(asked, MEMORY_USER=f"{folder} bo") == ""
+    assert "harbour" in run(say("SessionStart", folder), MEMORY_USER=f"{folder} ana")
+
+
 def test_the_end_of_a_session_settles_it(memory: Client) -> None:
     folder = f"/projects/{uuid.uuid4()}"
     run(say("UserPromptSubmit", folder, prompt=SAID))
@@ -134,12 +159,131 @@ def test_the_end_of_a_session_settles_it(memory: Client) -> None:
     assert run(say("SessionEnd", "/projects/never-used")) == ""
 
 
+def test_an_event_that_arrives_three_times_is_stored_once(memory: Client) -> None:
+    """As where a plugin, the user's settings and another agent's all name the hook."""
+    folder = f"/projects/{uuid.uuid4()}"
+    for event in (
+        say("UserPromptSubmit", folder, prompt="Go on."),
+        say("Stop", folder, last_assistant_message="Done."),
+        say("UserPromptSubmit", folder, prompt="Go on."),
+    ):
+        for hook in [start(event) for _ in range(3)]:
+            with hook:
+                assert hook.wait(timeout=120) == 0
+    assert contents(memory, folder) == [
+        ("user", "Go on."),
+        ("assistant", "Done."),
+        ("user", "Go on."),
+    ]
+
+
+def test_what_is_said_while_the_server_is_away_is_sent_later_once(
+    memory: Client, files: Path
+) -> None:
+    folder = f"/projects/{uuid.uuid4()}"
+    with Door() as door:
+        away = {"MEMORY_URL": door.url}
+        run(say("UserPromptSubmit", folder, prompt=SAID), **away)
+        run(say("UserPromptSubmit", folder, prompt=SAID), **away)
+        run(say("Stop", folder, last_assistant_message="Congratulations!"), **away)
+        run(say("SessionEnd", folder), **away)
+        (spool,) = files.glob("spool-*")
+        assert spool.stat().st_mode & 0o077 == 0
+        before = datetime.now(timezone.utc).isoformat()
+        run(say("UserPromptSubmit", "/projects/other", prompt="Hello"))  # of another server
+        assert spool.exists()
+
+        door.mode = "mute"  # the server takes each call, and nobody hears its answer
+        run(say("SessionStart", folder), **away)
+        assert spool.exists()
+        door.mode = "open"
+        known = run(say("SessionStart", folder), **away)
+        assert not spool.exists() and "harbour authority" in known
+        door.mode = "mute"
+        run(say("UserPromptSubmit", folder, prompt="Where do I work?"), **away)
+        door.mode = "open"
+        run(say("Stop", folder, last_assistant_message="At the harbour."), **away)
+        assert not spool.exists()
+    assert contents(memory, folder) == [
+        ("user", SAID),
+        ("assistant", "Congratulations!"),
+        ("user", "Where do I work?"),
+        ("assistant", "At the harbour."),
+    ]
+    home = uuid.uuid5(uuid.NAMESPACE_URL, folder)
+    times = [one["timestamp"] for one in memory.list_messages(conversation_id=home)]
+    assert times[1] < before < times[2]
+
+
+def test_an_answer_that_was_broken_off_is_kept_before_the_next_prompt(
+    memory: Client, tmp_path: Path
+) -> None:
+    folder, transcript = f"/projects/{uuid.uuid4()}", tmp_path / "transcript.jsonl"
+    parts: list[dict[str, Any]] = [{"type": "thinking", "thinking": "Hm."}]
+    parts += [{"type": "text", "text": "I have renamed the table."}]
+    rows = [
+        {"type": "assistant", "message": {"role": "assistant", "content": parts}},
+        {
+            "type": "assistant",
+            "message": {"role": "assistant", "content": "x"},
+            "isSidechain": True,
+        },
+        {"type": "user", "message": {"role": "user", "content": [{"type": "tool_result"}]}},
+    ]
+    run(say("UserPromptSubmit", folder, prompt="Rename it."))
+    transcript.write_text("cut off\n" + "".join(json.dumps(row) + "\n" for row in rows))
+    later = {"prompt": "No, leave it.", "transcript_path": str(transcript)}
+    run(say("UserPromptSubmit", folder, **later))
+    run(say("PreCompact", folder, transcript_path=str(transcript)))
+    assert contents(memory, folder) == [
+        ("user", "Rename it."),
+        ("assistant", "I have renamed the table."),
+        ("user", "No, leave it."),
+    ]
+
+
+class Door:
+    """A way to the server that is shut at first: `mode` is shut, mute or open."""
+
+    def __init__(self) -> None:
+        self.mode = "shut"
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._server.getsockname()[1]}"
+        threading.Thread(target=self._let_in, daemon=True).start()
+
+    def __enter__(self) -> Door:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.close()
+
+    def _let_in(self) -> None:
+        host, port = os.environ["MEMORY_URL"].removeprefix("http://").split(":")
+        with suppress(OSError):
+            while True:
+                caller = self._server.accept()[0]
+                with caller, suppress(OSError):
+                    if self.mode == "shut":
+                        continue
+                    with socket.create_connection((host, int(port))) as server:
+                        caller.settimeout(0.3)
+                        with suppress(TimeoutError):
+                            while data := caller.recv(65_536):
+                                server.sendall(data)
+                        server.shutdown(socket.SHUT_WR)
+                        while data := server.recv(65_536):
+                            if self.mode == "open":
+                                caller.sendall(data)
+
+
 def test_an_agent_goes_on_when_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         assert run(say("UserPromptSubmit", "/projects", prompt="Hello"), MEMORY_URL=url) == ""
         # Agents wait ten seconds. It has tried once, for as long as it says.
-        (timeout_s,) = re.findall(r"^TIMEOUT_S = ([\d.]+)$", HOOK.read_text(), re.MULTILINE)
+        (timeout_s,) = re.findall(
+            r"^TIMEOUT_S = ([\d.]+)$", (FOLDER / "memory_calls.py").read_text(), re.MULTILINE
+        )
         assert 0 < count_waiting(silent) * float(timeout_s) < 9
     assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_URL=url) == ""
     assert run(say("Stop", "/projects", last_assistant_message="Hi"), MEMORY_KEY="mem_wrong") == ""
@@ -178,14 +322,3 @@ def answer_all(server: socket.socket, answer: bytes) -> None:
 @pytest.mark.parametrize("event", ["", "[]", "{}", {"hook_event_name": "PreToolUse"}])
 def test_what_is_no_event_of_ours_is_passed_over(event: Any) -> None:
     assert run(event) == ""
-
-
-def test_each_configuration_calls_the_file_at_events_that_it_knows() -> None:
-    blocks = re.findall(r"```json\n(.*?)```", (FOLDER / "README.md").read_text("utf-8"), re.S)
-    for block in [*blocks, (FOLDER / "hooks" / "hooks.json").read_text("utf-8")]:
-        events = json.loads(block)["hooks"]
-        kinds = set(events) - {"SessionEnd"}
-        assert kinds in ({"UserPromptSubmit", "Stop"}, {"BeforeAgent", "AfterAgent"})
-        for (entry,) in events.values():
-            (hook,) = entry["hooks"]
-            assert hook["type"] == "command" and COMMAND.fullmatch(hook["command"])

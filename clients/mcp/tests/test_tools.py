@@ -11,6 +11,8 @@ import memory_server_client
 import pytest
 from conftest import Connect
 
+from memory_mcp.tools import find_conversation
+
 pytestmark = pytest.mark.anyio
 KEY = os.environ["MEMORY_KEY"]
 SAID = [
@@ -82,6 +84,23 @@ async def test_the_profile_of_the_user_is_a_tool_and_a_resource(
     async with connect(KEY) as client:  # a key that is bound to nobody
         assert "several users" in await use(client, "profile")
         assert "several users" in (await client.read_resource("memory://profile")).contents[0].text
+
+
+async def test_recall_tells_each_thing_once(
+    connect: Connect, rest: memory_server_client.Client
+) -> None:
+    """What was said in two conversations, drawn into facts of both, and stored as a note."""
+    word = f"w{uuid.uuid4().hex[:12]}"
+    thing = f"My boat {word} lies in the harbour of Rotterdam."
+    async with connect(KEY) as client:
+        for place in range(2):
+            messages = [{"role": "user", "content": thing}]
+            talk = find_conversation(f"{word} {place}")
+            await use(client, "add_messages", conversation=str(talk), messages=messages)
+            rest.wait_for(rest.flush(talk))
+        await use(client, "remember", text=thing)
+        recalled = await use(client, "recall", query=f"Where does {word} lie?\nWhat is {word}?")
+        assert recalled.count(thing) == 1
 
 
 async def test_what_one_conversation_says_is_recalled_in_another_at_once(connect: Connect) -> None:

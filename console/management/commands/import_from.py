@@ -5,6 +5,7 @@ be undone. Without --reason it only prints a table of what would come of it. A s
 same file changes nothing.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,18 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from console.transfer.export_tables import MEMORY
+from console.transfer.file_imports import FileImport
 from console.transfer.memory_imports import MemoryImport
-from console.transfer.peer_files import SOURCES
-from console.transfer.peer_imports import FileImport, PeerImport
+from console.transfer.peer_files import NAMESPACE, SOURCES
+from console.transfer.peer_imports import PeerImport
 from memoryproject.edge.json_files import ignore
 from memoryproject.tenancy.management.naming import ServiceCommand
 from memoryproject.tenancy.services import get_or_create_tenant
 from semantic.curation import Act
 
 PERSON = "manage.py"
+SHOWN = 40
+"""Owners, and names of what is left out: each file has its own."""
 
 
 class Command(ServiceCommand):
@@ -31,12 +35,21 @@ class Command(ServiceCommand):
         parser.add_argument("source", choices=[*SOURCES, MEMORY], help="what has written it")
         parser.add_argument("path", type=Path, help="a .json or .jsonl file, or a ZIP archive")
         parser.add_argument("--tenant", required=True, help="whose it becomes; made if missing")
+        parser.add_argument("--user", default="", help="whose it is where the file names nobody")
+        parser.add_argument(
+            "--namespace", default="", metavar="PARTS",
+            help="langmem: where its namespaces name the user, such as chat/{user_id}/{agent_id}; "
+            f"by default {NAMESPACE}",
+        )  # fmt: skip
         parser.add_argument("--reason", default="", help="why; kept in the changeset")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path, source, reason = options["path"], options["source"], options["reason"]
         tenant = get_or_create_tenant(name=options["tenant"])
-        make = partial(MemoryImport if source == MEMORY else PeerImport, tenant, path, source)
+        make: Callable[..., FileImport] = partial(MemoryImport, tenant, path, source)
+        if source != MEMORY:
+            owners = {"user_id": options["user"], "namespace": options["namespace"]}
+            make = partial(PeerImport, tenant, path, source, **owners)
         try:
             # By bytes: an element may take long, and what is none of the source's is read past.
             with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
@@ -67,8 +80,10 @@ class Command(ServiceCommand):
         self.stdout.write(f"{'records':<14}{'what becomes of them':<36}{'number':>10}")
         for (kind, fate), number in sorted(preview.counts.items()):
             self.stdout.write(f"{kind:<14}{fate:<36}{number:>10,}")
-        for name, number in preview.lost.most_common():
-            self.stdout.write(f"{'left out':<14}{name:<36}{number:>10,}")
+        for (kind, name), number in preview.owners.most_common(SHOWN):
+            self.stdout.write(f"{kind:<14}{name[:35] or 'nobody is named':<36}{number:>10,}")
+        for name, number in preview.lost.most_common(SHOWN):
+            self.stdout.write(f"{'left out':<14}{name[:35]:<36}{number:>10,}")
         for fault in preview.faults:
             self.stdout.write(f"left out: {fault}")
         for name, external_id in preview.homes.items():

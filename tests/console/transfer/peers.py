@@ -83,6 +83,69 @@ ZEP: dict[str, Any] = {
         },
     ],
 }
+TWO_USERS: dict[str, Any] = {
+    "mem0": {
+        "results": [
+            {
+                "id": f"mem0-{user}",
+                "memory": f"{user.title()} keeps a {pet} called {name}.",
+                "user_id": user,
+                "agent_id": "concierge",
+                "created_at": "2026-02-26T01:32:54.000000-08:00",
+                "metadata": {"room": "lobby"},
+                "structured_attributes": {"year": 2026},
+            }
+            for user, pet, name in (("alice", "parrot", "Kiwi"), ("bruno", "tortoise", "Basil"))
+        ]
+    },
+    # As somebody collects it who asks for the edges and the threads of each user.
+    "zep": {
+        "users": [
+            {
+                "user_id": user,
+                "edges": [
+                    {
+                        "uuid": f"zep-edge-{user}",
+                        "fact": f"{user.title()} keeps a {pet} called {name}.",
+                        "name": "KEEPS",
+                        "episodes": ["44444444-0000-4000-8000-000000000001"],
+                        "created_at": "2026-02-26T09:32:54Z",
+                    }
+                ],
+                "threads": [
+                    {
+                        "thread_id": f"thread-of-{user}",
+                        "messages": [
+                            {
+                                "uuid": f"zep-message-{user}",
+                                "role": "user",
+                                "content": f"I bought {name} a {toy} today.",
+                                "created_at": "2026-02-26T09:32:54Z",
+                            }
+                        ],
+                    }
+                ],
+            }
+            for user, pet, name, toy in (
+                ("alice", "parrot", "Kiwi", "swing"),
+                ("bruno", "tortoise", "Basil", "heat lamp"),
+            )
+        ]
+    },
+    "langmem": [
+        {
+            "namespace": ["memories", user],
+            "key": "pet",
+            "value": {
+                "kind": "Memory",
+                "content": {"content": f"{user.title()} keeps a {pet} called {name}."},
+            },
+            "created_at": "2026-02-26T09:32:54+00:00",
+            "updated_at": "2026-02-26T09:32:54+00:00",
+        }
+        for user, pet, name in (("alice", "parrot", "Kiwi"), ("bruno", "tortoise", "Basil"))
+    ],
+}
 LETTA: dict[str, Any] = {
     "agents": [
         {

@@ -26,7 +26,17 @@ from memoryproject.tenancy.quotas import ROWS, set_quota
 from notes.models import Note
 from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
-from tests.console.transfer.peers import ALICE, CHATGPT, CLAUDE, LANGMEM, LETTA, MEM0, ZEP, write
+from tests.console.transfer.peers import (
+    ALICE,
+    CHATGPT,
+    CLAUDE,
+    LANGMEM,
+    LETTA,
+    MEM0,
+    TWO_USERS,
+    ZEP,
+    write,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +78,11 @@ def parts(said: str) -> dict[tuple[str, str], int]:
                 ("fact", "new"): 2,
                 ("note", "new"): 1,
                 ("fact", "no text"): 1,
-                ("left out", "metadata"): 1,
+                ("user", "alex"): 2,
+                ("user", "berta"): 1,
+                ("left out", "hash"): 1,
+                ("left out", "updated_at"): 1,
+                ("left out", "metadata.source"): 1,
             },
         ),
         (
@@ -78,6 +92,8 @@ def parts(said: str) -> dict[tuple[str, str], int]:
                 ("message", "new"): 24,
                 ("note", "new"): 1,
                 ("fact", "new"): 2,
+                ("user", "nobody is named"): 27,
+                ("left out", "name"): 2,
                 ("left out", "source_node_uuid"): 1,
                 ("left out", "target_node_uuid"): 1,
             },
@@ -141,6 +157,75 @@ def test_what_each_source_says_becomes_messages_facts_and_notes(ana: Agent, tmp_
     assert json.loads(profile.content) == {"name": "Ana", "age": 31}
 
 
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("mem0", {"structured_attributes": 2, "metadata.room": 2}),
+        ("zep", {"name": 2, "episodes": 2}),
+        ("langmem", {}),
+    ],
+)
+def test_a_search_by_user_finds_what_an_import_brought_of_him(
+    ana: Agent, tmp_path: Path, source: str, lost: dict[str, int]
+) -> None:
+    path = write(tmp_path, f"{source}.json", TWO_USERS[source])
+    preview = parts(bring(source, path))
+    each = 2 if source == "zep" else 1
+    assert preview["user", "alice"] == preview["user", "bruno"] == each
+    assert {name: count for (what, name), count in preview.items() if what == "left out"} == lost
+    bring(source, path, reason="we move")
+    drain_jobs()
+    for user, pet, other in (("alice", "parrot", "tortoise"), ("bruno", "tortoise", "parrot")):
+        query = {"query": "Who keeps which animal?", "user_id": user}
+        found = ana.post("search", query).json()["items"]
+        assert [pet in item["snippet"] for item in found if item["source_type"] == "fact"] == [True]
+        recalled = ana.post("retrieve_memory", {**query, "scope": "user"}).content.decode()
+        assert pet in recalled and other not in recalled
+    fact = Fact.objects.of(ana.tenant).get(fact__contains="Kiwi")
+    assert fact.valid_at == datetime(2026, 2, 26, 9, 32, 54, tzinfo=UTC)
+    agents = Conversation.objects.of(ana.tenant).values_list("agent_id", flat=True)
+    assert set(agents) == ({"concierge"} if source == "mem0" else {""})
+    if source == "zep":
+        thread = Conversation.objects.of(ana.tenant).get(external_id=to_uuid("thread-of-alice"))
+        assert thread.user_id == "alice"
+
+
+def test_whoever_imports_may_say_whose_it_is(ana: Agent, tmp_path: Path) -> None:
+    bring("claude", write(tmp_path, "claude.json", CLAUDE), reason="so", user="ana")
+    items = [
+        {**TWO_USERS["langmem"][0], "namespace": ["chat", "alice", "helper", "facts"]},
+        {"prefix": "chat.bruno.helper", "key": "pet", "value": {"content": "Has a tortoise."}},
+        {**TWO_USERS["langmem"][0], "namespace": ["team"]},
+    ]
+    path = write(tmp_path, "store.json", items)
+    preview = parts(bring("langmem", path, namespace="chat/{user_id}/{agent_id}"))
+    assert preview["user", "nobody is named"] == 1 and preview["agent", "helper"] == 2
+    bring("langmem", path, namespace="chat/{user_id}/{agent_id}", reason="so", user="the team")
+    owners = Conversation.objects.of(ana.tenant).order_by("user_id")
+    assert list(owners.values_list("user_id", "agent_id")) == [
+        ("alice", "helper"),
+        ("ana", ""),
+        ("bruno", "helper"),
+        ("the team", ""),
+    ]
+
+
+def test_facts_that_an_earlier_import_brought_for_nobody_get_their_user(
+    ana: Agent, tmp_path: Path
+) -> None:
+    older, newer = (
+        {"namespace": ["chat", "alice"], "key": key, "value": {"content": text}}
+        for key, text in (("1", "Alice sings in a choir."), ("2", "Alice paints boats."))
+    )
+    bring("langmem", write(tmp_path, "old.json", [older]), reason="so")
+    path = write(tmp_path, "new.json", [older, newer])
+    bring("langmem", path, reason="so", namespace="chat/{user_id}")
+    drain_jobs()
+    body = {"query": "What does Alice do?", "scope": "user", "user_id": "alice"}
+    recalled = ana.post("retrieve_memory", body).content.decode()
+    assert "choir" in recalled and "boats" in recalled
+
+
 def test_chats_are_read_from_archives_along_the_branch_that_is_shown(
     ana: Agent, tmp_path: Path
 ) -> None:
@@ -161,7 +246,11 @@ def test_chats_are_read_from_archives_along_the_branch_that_is_shown(
     assert rows[2].occurred_at == rows[1].occurred_at  # it has no time of its own
     assert rows[0].metadata == {"title": "A ship", "source": "chatgpt", "source_id": "message-a"}
     said = bring("claude", write(tmp_path, "conversations.json", CLAUDE), reason="so")
-    assert parts(said) == {("message", "new"): 2, ("left out", "attachments"): 1}
+    assert parts(said) == {
+        ("message", "new"): 2,
+        ("user", "nobody is named"): 2,
+        ("left out", "attachments"): 1,
+    }
     assert rows.all().count() == 5 and Conversation.objects.of(ana.tenant).count() == 1
 
 
@@ -237,6 +326,7 @@ def test_what_cannot_be_stored_is_counted_and_a_quota_holds(ana: Agent, tmp_path
     assert parts(said) == {
         ("fact", "new"): 1,
         ("fact", "twice in the file"): 2,
+        ("user", "a"): 1,
         ("fact", "characters that cannot be stored"): 1,
         ("note", "longer than 64 KiB"): 1,
     }

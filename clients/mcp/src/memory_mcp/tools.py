@@ -74,6 +74,26 @@ class Tools:
         note = await memory.add_note(text, tags=list(tags) or None, user_id=user_id)
         return f"Stored as note {note['id']}."
 
+    async def forget(
+        self, text: Annotated[str, Field(description="What to forget, in words.")]
+    ) -> str:
+        """Forget what the user asks to forget. Only when the user says so in this conversation.
+
+        The facts, notes and messages that say it are served no more. A person then erases
+        them for good, or restores them.
+        """
+        memory = self._connect()
+        user_id = await self._find_user(memory)
+        scope: types.RetrievalScopeEnum = "user" if user_id else "tenant"
+        done = await memory.forget(text, scope=scope, user_id=user_id)
+        ids = [fact["fact_id"] for fact in done["forgotten"]]
+        if not ids and not done["note_ids"]:
+            return "No fact or note fits. Say it in other words."
+        return (
+            f"Forgotten: {len(ids)} facts ({', '.join(ids) or 'none'}), {len(done['note_ids'])}"
+            f" notes ({', '.join(done['note_ids']) or 'none'}). A person confirms it."
+        )
+
     async def add_messages(self, conversation: Conversation, messages: list[Message]) -> str:
         """Store messages of a conversation, in order; facts and episodes are made of them later.
 
@@ -94,8 +114,8 @@ class Tools:
         query: Annotated[
             str,
             Field(
-                description="What to recall, in words. Of a question of several steps one a line, "
-                "up to six: who it was, where that person lives."
+                description="Short questions, a line each, up to six, such as: Who is the user's "
+                "dentist? Where is the practice? Name people and things instead of she and it."
             ),
         ],
         conversation: Conversation | None = None,
@@ -104,6 +124,7 @@ class Tools:
         """Recall what is known, as text. Ask before you answer about the past or the user.
 
         From all conversations and notes of the user. With a conversation: from that one alone.
+        Ask again when the topic changes, and in other words when the answer lacks what you need.
         """
         memory = self._connect()
         query, *queries = split_questions(query)
@@ -134,26 +155,6 @@ class Tools:
     async def read_profile(self) -> str:
         """Return the user's profile: a resource, no tool."""
         return await self.profile()
-
-    async def forget(
-        self, text: Annotated[str, Field(description="What to forget, in words.")]
-    ) -> str:
-        """Forget what the user asks to forget. Only when the user says so in this conversation.
-
-        The facts, notes and messages that say it are served no more. A person then erases
-        them for good, or restores them.
-        """
-        memory = self._connect()
-        user_id = await self._find_user(memory)
-        scope: types.RetrievalScopeEnum = "user" if user_id else "tenant"
-        done = await memory.forget(text, scope=scope, user_id=user_id)
-        ids = [fact["fact_id"] for fact in done["forgotten"]]
-        if not ids and not done["note_ids"]:
-            return "No fact or note fits. Say it in other words."
-        return (
-            f"Forgotten: {len(ids)} facts ({', '.join(ids) or 'none'}), {len(done['note_ids'])}"
-            f" notes ({', '.join(done['note_ids']) or 'none'}). A person confirms it."
-        )
 
     async def search(
         self,

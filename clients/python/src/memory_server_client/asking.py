@@ -194,7 +194,7 @@ class Asking(Calls):
             return -item["relevance"] - sum(word in said for word in words) / len(words)
 
         room = max(max_tokens // 4, min(max_tokens // 2, LEAST_ROOM)) - FENCE_TOKENS
-        notes: list[str] = []
+        notes: dict[str, str] = {}
         for item in sorted(found["items"], key=rank):
             size, said = min(item["token_estimate"], room), item["snippet"]
             if size < min(item["token_estimate"], LEAST_CUT_TOKENS):
@@ -202,7 +202,7 @@ class Asking(Calls):
             if size == room or said.endswith("…"):
                 body = {"max_tokens": size}
                 said = (yield from self._ask(at("memories/{}/chunk", item["id"]), body))["content"]
-            notes.append(f"- note of {item['occurred_at'][:10]}: {said}")
+            notes[said] = f"- note of {item['occurred_at'][:10]}: {said}"
             room -= size + LINE_TOKENS
             max_tokens -= size + LINE_TOKENS
         if notes:
@@ -221,7 +221,8 @@ class Asking(Calls):
             },
             read=read_markdown,
         )
-        known = [fence(notes)] if notes else []
+        lines = [line for said, line in notes.items() if said not in text]
+        known = [fence(lines)] if lines else []
         whole = Markdown("\n".join([*known, text] if text else known))
         vars(whole).update(vars(text))
         return whole
