@@ -1,9 +1,9 @@
-"""Plays a story of two chats against a running server, and draws its answers as a moving picture.
+"""Plays a story of two chats against a running server, and draws what it answered.
 
     MEMORY_URL=http://127.0.0.1:8000 MEMORY_KEY=… python docs/story.py docs/story.svg
 
-What the picture shows as the server's is what it answered. Needs the Python client, and a key that may
-read, store and curate.
+What the moving picture shows as the server's is what it answered. Needs the Python client, and a
+key that may read, store and curate.
 """
 
 import html

@@ -223,7 +223,7 @@ def _find_successions(facts: Sequence[FactHit]) -> dict[str, str]:
     for several in alike.values():
         succession, first = find_succession(several), ""
         for hit in succession.facts:
-            if hit.id in succession.older:
+            if hit.id in succession.earlier:
                 heirs[hit.id] = first
             else:
                 first = hit.id

@@ -69,7 +69,7 @@ def put_newest_first(facts: Sequence[FactHit]) -> list[FactHit]:
     def rank(hit: FactHit) -> int:
         return min((best[row.place] for row in hit.messages), default=facts.index(hit))
 
-    said = sorted(facts, key=lambda hit: (-hit.valid_at.toordinal(), rank(hit), hit.id))
+    said = sorted(facts, key=lambda hit: (-hit.true_since.toordinal(), rank(hit), hit.id))
     names = [_speaker(hit) for hit in facts]
     of_speaker = {name: iter([hit for hit in said if _speaker(hit) == name]) for name in names}
     return [next(of_speaker[name]) for name in names]
