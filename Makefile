@@ -43,7 +43,8 @@ help:
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, MEMORY_DATA_DIR the data folder (var)."
 
-run: install
+run:
+	$(call INSTALL,--run)
 	@exec $(VENV_PYTHON) manage.py run
 
 login: install
