@@ -17,7 +17,7 @@ COMMAND = "memory-server" if IS_WHEEL else "make"
 def _find_data_dir() -> Path:
     """Return the data folder where MEMORY_DATA_DIR names none.
 
-    Beside a wheel it would go with the next upgrade: it is the user's, as the XDG specification says.
+    Beside a wheel it would go with an upgrade: it is the user's, as the XDG specification says.
     """
     if not IS_WHEEL:
         return ROOT / "var"
