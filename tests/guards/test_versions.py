@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -29,6 +30,12 @@ def test_clients_that_need_each_other_name_versions_that_are_there() -> None:
     (version,) = re.findall(r'^version = "(.*)"$', client, re.M)
     server = (ROOT / "clients/mcp/pyproject.toml").read_text(encoding="utf-8")
     assert f'"memory-server-client=={version}"' in server
+    (own,) = re.findall(r'^version = "(.*)"$', server, re.M)
+    registry = json.loads((ROOT / "clients/mcp/server.json").read_text(encoding="utf-8"))
+    assert {registry["version"], registry["packages"][0]["version"]} == {own}
+    assert len(registry["description"]) <= 100  # the registry's limit
+    readme = (ROOT / "clients/mcp/README.md").read_text(encoding="utf-8")
+    assert f"<!-- mcp-name: {registry['name']} -->" in readme
 
 
 @pytest.mark.django_db
