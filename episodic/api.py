@@ -22,6 +22,7 @@ from memoryproject.edge.schema import Error, View, describe
 from memoryproject.process import traces
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
+from memoryproject.text.dates import read_offset
 
 IDEMPOTENCY_HEADER = OpenApiParameter(
     "Idempotency-Key",
@@ -98,7 +99,8 @@ class MessageInput(fields.Strict):
 
 def make_message(checked: dict[str, Any], *, now: datetime) -> Message:
     """Return a message to store; one that bears no time is said now."""
-    return Message(**{"occurred_at": checked.pop("timestamp", now), **checked})
+    said_at = checked.pop("timestamp", now)
+    return Message(occurred_at=said_at, utc_offset=read_offset(said_at), **checked)
 
 
 class AddInput(fields.Strict):

@@ -177,7 +177,7 @@ def messages_of_episodes(
 def to_lines(messages: Iterable[Message]) -> list[Line]:
     """Return the messages as the engines see them, in the same order."""
     return [
-        Line(message.seq, message.role, message.name, message.content, message.occurred_at)
+        Line(message.seq, message.role, message.name, message.content, message.said_at)
         for message in messages
     ]
 

@@ -161,7 +161,7 @@ class Filling:
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
         words = " ".join((message.content or "").split())
-        day = "" if len(words) > SAID_AGAIN else f" {message.occurred_at.date()}"
+        day = "" if len(words) > SAID_AGAIN else f" {message.said_at.date()}"
         copy = (message.name or message.role) + day, words
         is_quoted = self._quoted.get(message.place) == words
         if message.place in self._shown or copy in self._copies or is_quoted:
@@ -213,7 +213,7 @@ class Filling:
 
         `content`: all that it says, cleaned, on one line.
         """
-        dated = add_dates(excerpt, content, at=message.occurred_at)
+        dated = add_dates(excerpt, content, at=message.said_at)
         dated = keep_code(dated, message.content or "", self.layout.request.links)
         if dated is not excerpt and self.layout.add_line(message, dated):
             self._shown[message.place] = dated.text

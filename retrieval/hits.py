@@ -7,7 +7,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.conf import settings
 
 from episodic.models import Correction
 from indexing.models import MemoryKind
+from memoryproject.text.dates import at_offset
 from memoryproject.text.tokens import in_use
 from retrieval.scope import Scope
 from retrieval.statements import read_file, run, to_array
@@ -94,7 +95,8 @@ class MessageRow(Row):
     role: str
     name: str
     content: str | None
-    occurred_at: datetime
+    said_at: datetime
+    """On the speaker's clock."""
     metadata: dict[str, Any]
     quarters: int | None
     """Quarters of a token in the content, by the counter in use; None: it was not counted."""
@@ -130,6 +132,11 @@ class FactHit(Row):
     messages: tuple[MessageRow, ...] = ()
     correction: Correction | None = None
     corrected_at: datetime | None = None
+
+    @property
+    def true_since(self) -> datetime:
+        """Since when it is true, on the clock of whoever said it last."""
+        return self.valid_at.astimezone(self.messages[-1].said_at.tzinfo if self.messages else UTC)
 
 
 @dataclass(slots=True)
@@ -224,8 +231,10 @@ def load_candidates(
     loaded = run(read_file("load.sql"), parameters, fixed=fixed)
     rows: dict[str, list[Any]] = {kind: several or [] for kind, several in loaded}
     messages = [
-        MessageRow(message_id, seq, role, name, content, _parse(at), metadata, quarters, place)
-        for message_id, seq, role, name, content, at, metadata, quarters, place in rows["message"]
+        MessageRow(
+            message_id, seq, role, name, content, at_offset(_parse(at), minutes), data, size, place
+        )
+        for message_id, seq, role, name, content, at, minutes, data, size, place in rows["message"]
     ]
     said = {message.place: message for message in messages}
     by_id = {row[0]: (*row, []) for row in rows["fact"]}

@@ -46,7 +46,7 @@ class Lines:
         """Return whether a line of that moment is the first of another minute than the others."""
         if self.is_timed or not self.shown:
             return False
-        return self.shown[0][0].occurred_at.strftime(TIME) != moment.strftime(TIME)
+        return self.shown[0][0].said_at.strftime(TIME) != moment.strftime(TIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Layout:
         if not self._pay(day, cost, at_most=self.max_tokens):
             return False
         lines = self.days.setdefault(day, Lines())
-        lines.is_timed = lines.is_timed or lines.differs(message.occurred_at)
+        lines.is_timed = lines.is_timed or lines.differs(message.said_at)
         lines.shown.append((message, excerpt))
         if message.episode_id not in lines.episodes:
             lines.episodes.append(message.episode_id)
@@ -137,10 +137,10 @@ class Layout:
             heading = self._render_heading(day, [message.episode_id])
         elif self.request.explain and message.episode_id not in lines.episodes:
             others = count_quarters(_trace(message.episode_id))
-        is_timed = lines.is_timed or lines.differs(message.occurred_at)
+        is_timed = lines.is_timed or lines.differs(message.said_at)
         if is_timed and not lines.is_timed:
-            others += sum(count_part(row.occurred_at.strftime(TIME)) for row, _ in lines.shown)
-        time = message.occurred_at.strftime(TIME) if is_timed else ""
+            others += sum(count_part(row.said_at.strftime(TIME)) for row, _ in lines.shown)
+        time = message.said_at.strftime(TIME) if is_timed else ""
         opening, closing = markdown.frame_message(message, self.request.links, time=time)
         return Frame(heading + join(opening), join(closing), others)
 
@@ -192,10 +192,10 @@ class Layout:
         return [Block([FACTS_HEADING, *bullets], rows)]
 
     def _render_day(self, day: Day, lines: Lines, *, heading: str) -> Block:
-        shown = sorted(lines.shown, key=lambda line: (line[0].occurred_at, line[0].seq, line[0].id))
+        shown = sorted(lines.shown, key=lambda line: (line[0].said_at, line[0].seq, line[0].id))
         parts: list[Part] = [heading + self._render_heading(day, lines.episodes)]
         for row, excerpt in shown:
-            time = row.occurred_at.strftime(TIME) if lines.is_timed else ""
+            time = row.said_at.strftime(TIME) if lines.is_timed else ""
             parts += render_message(row, self.request.links, excerpt=excerpt, time=time)
         cut = tuple(row.id for row, excerpt in shown if is_cut(excerpt))
         return Block(parts, [row for row, _ in shown], cut)
@@ -206,7 +206,7 @@ class Layout:
             return self._rendered[hit.id]
         links = self.request.links
         dated = FULL_DATE.search(hit.fact)
-        day = "" if dated else f", {markdown.render_date(hit.valid_at)}"
+        day = "" if dated else f", {markdown.render_date(hit.true_since)}"
         earlier = ", earlier" if hit.id in self.earlier else ""
         quote = Quote(Kind.FACT, hit.id, clean_line(hit.fact, links))
         trace = f" [id: {hit.found.memory_id}]" if self.request.explain else ""
@@ -220,7 +220,7 @@ class Layout:
         return f"### {markdown.render_day(on)}{home}{traces}\n"
 
     def _day_of(self, message: MessageRow) -> Day:
-        return message.occurred_at.date(), self._homes.get(message.episode_id or "", "")
+        return message.said_at.date(), self._homes.get(message.episode_id or "", "")
 
 
 def _trace(episode_id: str | None) -> str:

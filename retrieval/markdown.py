@@ -189,7 +189,7 @@ def frame_message(
     """Return what stands before and what behind the words of a quoted message, on their line."""
     name = clean_line(message.name, links)
     speaker = Quote(Kind.NAME, str(message.id), name, message.seq) if name else message.role
-    day = f"{message.occurred_at:%Y-%m-%d} " if with_day else ""
+    day = f"{message.said_at:%Y-%m-%d} " if with_day else ""
     return [f"- {day}{time}", speaker, ': "'], ['"', *mark(message, links), "\n"]
 
 

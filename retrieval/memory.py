@@ -292,7 +292,7 @@ class _Loader:
                 f"- {episode.end_at:%Y-%m-%d} {clean_line(episode.title, self.style)}"
                 for episode in sorted(titled, key=lambda episode: (episode.end_at, episode.id))
             ]
-            in_order = sorted(quoted, key=lambda message: (message.occurred_at, message.seq))
+            in_order = sorted(quoted, key=lambda message: (message.said_at, message.seq))
             lines = self._quote(in_order)
             sources[fact_id] = ["", "Sources:", *titles, *lines], _measure_unloaded(quoted)
         return sources

@@ -148,7 +148,7 @@ def rank_messages(
             score=scores[place][0],
             retrievability=scores[place][1],
             closeness=_closeness(
-                times.spans, at=message.occurred_at, text=(message.content or "")[:READ_FOR_DATES]
+                times.spans, at=message.said_at, text=(message.content or "")[:READ_FOR_DATES]
             ),
             is_over=place in candidates.retired or bool(message.correction),
             is_named=(message.name or message.role) in named,

@@ -28,7 +28,7 @@ def order_messages(
 
     def rank(place: Key) -> tuple[float, datetime, int, str]:
         episode_id, seq = place
-        return scores[place], messages[place].occurred_at, seq, episode_id or ""
+        return scores[place], messages[place].said_at, seq, episode_id or ""
 
     return [messages[place] for place in sorted(messages, key=rank, reverse=True)]
 
@@ -39,7 +39,7 @@ def _lead_by_time(
     """Return scores that rise the more, the earlier (or the later) one of the best ones is."""
     least = max(scores.values()) - ORDERED_WITHIN
     rivals = [place for place, score in scores.items() if score >= least]
-    rivals.sort(key=lambda place: order * messages[place].occurred_at.timestamp())
+    rivals.sort(key=lambda place: order * messages[place].said_at.timestamp())
     steps = {place: step / len(rivals) for step, place in enumerate(rivals)}
     return {
         place: score + ORDER_BONUS * (1 - steps[place]) if place in steps else score

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.storm import oracle
 from bench.storm.field import Storm, tell
-from bench.storm.oracle import Paid, Standing, Violation
+from bench.storm.oracle import Paid, Standing, Violation, Wait
 from bench.storm.recovery import (
     count_unexplained,
     find_quantile,
@@ -34,8 +34,8 @@ class Outcome:
     stubborn: tuple[str, ...]
     """Services that did not end when told to."""
     standing: Standing
-    waits_s: tuple[float, ...]
-    """Of the flushes beside a tenant that is a burden."""
+    waits: tuple[Wait, ...]
+    """The flushes beside a tenant that is a burden, the shortest first."""
     paid: Paid | None
     violations: tuple[Violation, ...]
 
@@ -55,7 +55,7 @@ def judge(storm: Storm, outcome: Outcome) -> tuple[Violation, ...]:
         found += oracle.check_paid(outcome.paid)
     if outcome.orphans:
         found.append(Violation("i6_left_behind", outcome.orphans, ()))
-    found += oracle.check_waits(outcome.waits_s)
+    found += oracle.check_waits(outcome.waits)
     unexplained = count_unexplained(storm.jobs.runs, storm.diary.read())
     if storm.options.heavy and unexplained:
         found.append(Violation("i6_run_ended_by_nobody", unexplained, ()))
@@ -85,7 +85,8 @@ def make_results(storm: Storm, outcome: Outcome) -> Results:
         "recovery_s": _tell_recoveries(storm),
         "restart_s": _tell_restarts(storm),
         "quiet_after_s": _round(outcome.quiet_s),
-        "flush_beside_s": _tell_quantiles(outcome.waits_s),
+        "flush_beside_s": _tell_quantiles([w.seconds for w in outcome.waits if w.runs == 1]),
+        "flush_hit_s": _tell_quantiles([w.seconds for w in outcome.waits if w.runs > 1]),
         "longest_overdue_s": _round(storm.jobs.runs.longest_overdue_s),
         "model": _tell_model(storm, outcome.paid),
         "http": dict(sorted(storm.ledger.statuses.items())),

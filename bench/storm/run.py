@@ -16,7 +16,7 @@ from bench.storm.killer import Killer
 from bench.storm.ledger import Ledger
 from bench.storm.model import DIM
 from bench.storm.options import Control, Options
-from bench.storm.oracle import Paid, Standing, Violation
+from bench.storm.oracle import Paid, Standing, Violation, Wait
 from bench.storm.report import Outcome, Results, make_results
 from bench.storm.schedule import Deed, draw_plan
 from bench.storm.services import ModelServer
@@ -34,7 +34,7 @@ class Judged(TypedDict):
     """What only the database tells, of an `Outcome`."""
 
     standing: Standing
-    waits_s: tuple[float, ...]
+    waits: tuple[Wait, ...]
     paid: Paid | None
     violations: tuple[Violation, ...]
 
@@ -157,7 +157,7 @@ def _look_into(storm: Storm) -> Judged:
     with database.connect(storm.data_dir) as connection:
         return {
             "standing": oracle.read_standing(connection),
-            "waits_s": oracle.read_waits(connection, tenant=WAITER),
+            "waits": oracle.read_waits(connection, tenant=WAITER),
             "paid": _count_paid(storm, connection),
             "violations": tuple(oracle.find_violations(connection, accepted=accepted, sent=sent)),
         }

@@ -184,6 +184,7 @@ def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], 
         "MEMORY_KEY_RATE": "0",
         "MEMORY_TENANT_RATE": "0",
         "MEMORY_TENANT_BYTE_RATE": "0",
+        "MEMORY_LOG_LEVEL": "INFO",  # the logs tell which cluster was hit
         "PYTHONUNBUFFERED": "1",
     }
     name, _, value = mark.partition("=")

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from django.contrib.postgres.constraints import ExclusionConstraint
@@ -16,6 +17,7 @@ from jobs.models import Job
 from memoryproject.database.constraints import check, index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
+from memoryproject.text.dates import at_offset
 from memoryproject.text.parts import Part
 
 Mask = Callable[[str, uuid.UUID | None, str], str]
@@ -286,6 +288,11 @@ class Message(Correctable, TenantModel):
     )
     content = models.TextField(help_text="As posted: not trimmed, not normalised.")
     occurred_at = models.DateTimeField(help_text="When it was said, by the agent's clock.")
+    utc_offset = models.SmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Minutes that the agent's clock was ahead of UTC: the speaker's day goes by it.",
+    )
     received_at = models.DateTimeField(db_default=Now(), help_text="By the database's clock.")
     posted_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
     client_key = models.CharField(
@@ -334,6 +341,11 @@ class Message(Correctable, TenantModel):
             index("episodic_message_by_episode", "episode seq"),
             index("episodic_message_by_user", "tenant user_id", ~Q(user_id="")),
         ]
+
+    @property
+    def said_at(self) -> datetime:
+        """When it was said, on the speaker's clock: "yesterday" is the day before this one's."""
+        return at_offset(self.occurred_at, self.utc_offset)
 
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:

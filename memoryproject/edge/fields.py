@@ -162,7 +162,7 @@ LIKE_SECONDS = range(10**8, 10**11)
 class MomentField(serializers.Field):  # type: ignore[type-arg]
     """A time to store: ISO 8601 with an offset, or whole milliseconds since 1970."""
 
-    needs_offset = True
+    needs_offset, keeps_offset = True, False
     ahead_at_most, end = DAY, "24 hours"
     wanted = "an ISO 8601 time with an offset, or milliseconds since 1970"
 
@@ -182,7 +182,8 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
             with suppress(ValueError):
                 moment = datetime.fromisoformat(value.upper())
                 if moment.tzinfo or not self.needs_offset:
-                    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+                    moment = moment.replace(tzinfo=moment.tzinfo or UTC)
+                    return moment if self.keeps_offset else moment.astimezone(UTC)
         raise serializers.ValidationError(f"This must be {self.wanted}.")
 
     def to_representation(self, value: datetime) -> str:
@@ -190,8 +191,12 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
 
 
 class ToldMomentField(MomentField):
-    """When something was said, in histories that are told as they are: it may be ahead."""
+    """When something was said, on the speaker's clock, in histories that are told as they are.
 
+    It may be ahead.
+    """
+
+    keeps_offset = True
     ahead_at_most, end = CENTURY, "100 years"
 
 

@@ -7,7 +7,7 @@ Monday to Sunday. A phrase that cannot be placed is left alone. Pure: no clock, 
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,9 +19,11 @@ __all__ = [
     "WEEKDAYS",
     "Phrase",
     "anchor_times",
+    "at_offset",
     "find_phrases",
     "insert_labels",
     "place_labels",
+    "read_offset",
 ]
 
 _ALREADY_DATED = re.compile(r"[ \t]{0,3}[((][^))\n]{0,60}\d{4}")
@@ -40,6 +42,16 @@ class Phrase(NamedTuple):
     label: str
 
 
+def read_offset(moment: datetime) -> int:
+    """Return by how many minutes the clock that gave a time was ahead of UTC; may be negative."""
+    return int((moment.utcoffset() or timedelta()).total_seconds() // 60)
+
+
+def at_offset(moment: datetime, minutes: int) -> datetime:
+    """Return a time as a clock shows it that is so many minutes ahead of UTC."""
+    return moment.astimezone(timezone(timedelta(minutes=minutes))) if minutes else moment
+
+
 def anchor_times(text: str, *, at: datetime) -> str:
     """Return `text` with an absolute date behind each relative time phrase.
 
@@ -50,17 +62,22 @@ def anchor_times(text: str, *, at: datetime) -> str:
     return insert_labels(text, find_phrases(text, at=at))
 
 
-@lru_cache(REMEMBERED_TEXTS)
 def find_phrases(text: str, *, at: datetime, language: Language | None = None) -> Sequence[Phrase]:
     """Return the relative time phrases of a text in order, each with the date it means.
 
     In `language`, where that is known already; else in the one that the text is found to be in.
     """
+    # By the day: one moment is two days on two clocks, and counts as one key.
+    return _find_phrases(text, at.date(), language)
+
+
+@lru_cache(REMEMBERED_TEXTS)
+def _find_phrases(text: str, said_on: date, language: Language | None) -> Sequence[Phrase]:
     phrases = [
         phrase
         for rule in rules_of(language or find_language(text))
         for match in rule.pattern.finditer(text)
-        if (phrase := _to_phrase(rule, match, at.date())) is not None
+        if (phrase := _to_phrase(rule, match, said_on)) is not None
     ]
     apart: list[Phrase] = []
     for phrase in sorted(phrases, key=lambda phrase: (phrase.start, -phrase.end)):

@@ -175,7 +175,7 @@ class RawEpisode(FullEpisode):
 class Source(fields.Output):
     """A message behind a memory."""
 
-    table, columns = MessageRow, "message_id seq role name? timestamp=occurred_at metadata"
+    table, columns = MessageRow, "message_id seq role name? timestamp=said_at metadata"
     message_id = serializers.UUIDField(source="id")
 
 
@@ -374,7 +374,7 @@ def _render_source(row: MessageRow | Message) -> dict[str, Any]:
         "seq": row.seq,
         "role": row.role,
         "name": row.name or None,
-        "timestamp": say_moment(row.occurred_at),
+        "timestamp": say_moment(row.said_at),
         "metadata": row.metadata,
     }
 

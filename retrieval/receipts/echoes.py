@@ -204,7 +204,7 @@ def list_message_forms(message: Message) -> list[Form]:
 
 def _date(message: Message) -> str:
     line = clean_line(message.content)
-    return add_dates(Excerpt(line), line, at=message.occurred_at).text
+    return add_dates(Excerpt(line), line, at=message.said_at).text
 
 
 def make_message_form(message: Message, text: str | None = None) -> Form:

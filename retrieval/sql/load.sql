@@ -12,7 +12,7 @@
 --          home the agent's own id of its conversation, where it is wanted, else null; place
 --          null of those asked for, else from 1, newest first
 --      evidence [[fact_id, episode_id, message_seqs], …], oldest first
---      message [[id, seq, role, name, content, occurred_at, metadata, quarters, episode_id], …],
+--      message [[id, seq, role, name, content, occurred_at, utc_offset, metadata, quarters, episode_id], …],
 --          by seq: content is null of a message that only says a fact; quarters of a token of
 --          the content, null if that counter has not counted it
 --      episode [[id, title, summary, surprise, end_at, home, {name: value of its other fields}],
@@ -83,17 +83,17 @@ beyond AS MATERIALIZED (
     WHERE place > 1 AND bytes > %(bytes_at_most)s
 ),
 message AS MATERIALIZED (
-    SELECT id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id
+    SELECT id, seq, role, name, content, occurred_at, utc_offset, metadata, token_sizes, episode_id
     FROM wanted JOIN episodic_message USING (episode_id, seq)
     WHERE tenant_id = %(tenant)s
     UNION ALL
-    SELECT id, seq, role, name, content, occurred_at, metadata, token_sizes, episode_id
+    SELECT id, seq, role, name, content, occurred_at, utc_offset, metadata, token_sizes, episode_id
     FROM episodic_message
     WHERE tenant_id = %(tenant)s AND episode_id IN (SELECT id FROM shown) AND %(whole)s
         AND episode_id NOT IN (SELECT episode_id FROM beyond)
 ),
 pointed AS (
-    SELECT message.id, seq, role, name, NULL, occurred_at, metadata, token_sizes, episode_id
+    SELECT message.id, seq, role, name, NULL, occurred_at, utc_offset, metadata, token_sizes, episode_id
     FROM (SELECT DISTINCT episode_id, unnest(message_seqs) AS seq FROM evidence) AS source
     JOIN episodic_message AS message USING (episode_id, seq)
     WHERE tenant_id = %(tenant)s AND message.id NOT IN (SELECT id FROM message)
@@ -112,7 +112,7 @@ SELECT 'evidence', json_agg(json_build_array(fact_id, episode_id, message_seqs) 
 FROM evidence
 UNION ALL
 SELECT 'message', json_agg(json_build_array(
-    id, seq, role, name, content, occurred_at, metadata, (token_sizes ->> %(counter)s)::int,
+    id, seq, role, name, content, occurred_at, utc_offset, metadata, (token_sizes ->> %(counter)s)::int,
     episode_id
 ) ORDER BY seq, id)
 FROM (SELECT * FROM message UNION ALL SELECT * FROM pointed) AS row

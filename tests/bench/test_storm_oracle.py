@@ -13,6 +13,7 @@ from bench.retrieval import english
 from bench.storm import oracle
 from bench.storm.database import Connection
 from bench.storm.ledger import Accepted, Place, Posting
+from bench.storm.oracle import Wait
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from tests.conftest import Agent
@@ -149,7 +150,7 @@ def test_more_answers_than_work_and_kills_explain_are_noticed() -> None:
 
 
 def test_a_flush_that_waits_beside_a_burden_is_noticed() -> None:
-    assert not oracle.check_waits((0.4, 10.0))
-    (violation,) = oracle.check_waits((0.4, 10.1, 30.0))
+    assert not oracle.check_waits((Wait(0.4, 1), Wait(10.0, 1), Wait(19.0, 2)))
+    (violation,) = oracle.check_waits((Wait(0.4, 1), Wait(10.1, 1), Wait(30.1, 3)))
     assert violation.invariant == "I4" and violation.count == 2
-    assert violation.samples == ("10.1 s", "30.0 s")
+    assert violation.samples == ("10.1 s in 1 runs", "30.1 s in 3 runs")
