@@ -21,7 +21,7 @@ UV_COMPILE = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 
 	--custom-compile-command "make lock" pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help run login test test-cluster clients coverage lint docs manifests images audit lock screens demo stop clean install install-dev
+.PHONY: help run login test test-cluster clients coverage lint docs manifests images audit lock screens demo release stop clean install install-dev
 
 help:
 	@echo "make run    install what is missing and start the server (Ctrl-C ends it)"
@@ -36,6 +36,7 @@ help:
 	@echo "make docs   build the documentation into docs/_build and check its links"
 	@echo "make manifests  check the Dockerfiles, the compose file, the chart and the units"
 	@echo "make images  build the container images and run the README's session in them (as root, on Debian)"
+	@echo "make release  build the wheels and the npm package into dist, and try each in an empty folder"
 	@echo "make audit  ask whether a package that we pin has a known vulnerability"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
 	@echo "make lock   resolve pyproject.toml into the lock files anew"
@@ -43,7 +44,8 @@ help:
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter, MEMORY_DATA_DIR the data folder (var)."
 
-run: install
+run:
+	$(call INSTALL,--run)
 	@exec $(VENV_PYTHON) manage.py run
 
 login: install
@@ -97,6 +99,10 @@ images: install-dev
 manifests: install-dev
 	@.venv/bin/uv run --quiet --no-project --python $(VENV_PYTHON) \
 		--with-requirements deploy/requirements.lock deploy/check.py
+
+# Wheels of server, Python client and MCP server, and the npm package: docs/releasing.md.
+release: install-dev
+	@exec $(VENV_PYTHON) deploy/release.py
 
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev

@@ -1,7 +1,7 @@
 """Make `.venv` and install the locked packages into it; instant when nothing has changed.
 
 Standard library only, for Python 3.11 or newer: it runs before anything is installed.
-`--dev` adds the tools for tests and linting.
+`--dev` adds the tools for tests and linting; `--run` first tries the port of `make run`.
 """
 
 import argparse
@@ -12,11 +12,13 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import venv
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -41,10 +43,14 @@ def main() -> int:
     """Install what is missing; returns 0, or 1 after a sentence on stderr."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dev", action="store_true", help="also what tests and linting need")
-    dev: bool = parser.parse_args().dev
+    parser.add_argument("--run", action="store_true", help="refuse a port that is taken")
+    options = parser.parse_args()
+    dev: bool = options.dev
     if is_installed(dev=dev):
         return 0
     try:
+        if options.run:
+            refuse_taken_port()
         # Two at once in one clone would corrupt the virtualenv. We lock this very
         # file: it exists, and rebuilding `.venv` does not remove it.
         with Path(__file__).open("rb") as lock:
@@ -58,6 +64,20 @@ def main() -> int:
         print("Interrupted; the next `make` goes on from here.", file=sys.stderr)
         return 130
     return 0
+
+
+def refuse_taken_port() -> None:
+    """Raise InstallError where `make run` could not listen: it would say so minutes later."""
+    host, port = os.environ.get("MEMORY_HOST") or "127.0.0.1", os.environ.get("PORT") or "8000"
+    with socket.socket() as probe, suppress(ValueError, OverflowError):  # the settings say more
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError as error:
+            raise InstallError(
+                f"port {port} on {host} cannot be used ({error.strerror}); choose another:"
+                " PORT=8001 make run"
+            ) from None
 
 
 def is_installed(*, dev: bool) -> bool:

@@ -22,8 +22,13 @@ NPM_OPTIONS = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"
 
 def main() -> None:
     """Bring both to the locked state, and install the clients as they are now."""
-    python = install(".venv-clients", "requirements.lock", ["python", "mcp"])
+    install_clients()
     install(".venv-adapters", "adapters.lock", ["python"])
+
+
+def install_clients() -> None:
+    """Make `.venv-clients`, which has Node, and `clients/node_modules`."""
+    python = install(".venv-clients", "requirements.lock", ["python", "mcp"])
     packages = CLIENTS / "package-lock.json"
     if is_new(python.parent.parent / ".npm-installed", packages):
         run(str(python), "-c", NPM, "ci", *NPM_OPTIONS)

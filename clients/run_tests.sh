@@ -12,6 +12,7 @@ for client in python mcp hooks; do
 done
 (cd python/integration_tests && "$adapters/bin/python" -m pytest "$@")
 cd typescript
-openapi-typescript "$MEMORY_SCHEMA" --default-non-nullable=false --output src/schema.d.ts
-tsc --noEmit
+openapi-typescript "$MEMORY_SCHEMA" --default-non-nullable=false --output src/schema.ts
+tsc
+tsc --project tsconfig.build.json  # the README's program imports the package
 node --test tests/*.test.ts

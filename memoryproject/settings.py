@@ -16,15 +16,14 @@ from psycopg.conninfo import conninfo_to_dict
 from indexing import languages
 from memoryproject import embedded
 from memoryproject.adminkit import site as admin_site
-from memoryproject.process import env, logs
+from memoryproject.process import env, logs, release
 from memoryproject.process.tables import read_table
 from memoryproject.text import tokens
 
 # Threads of numerical libraries would only fight with the processes beside them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-BASE_DIR = Path(__file__).resolve().parent.parent
-
-DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
+BASE_DIR = release.ROOT
+DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(release.DATA_DIR))).expanduser().resolve()
 
 # ---- Django and libraries: what nothing changes stands in a file of its own
 LIBRARIES = read_table(__file__, "libraries")

@@ -14,18 +14,19 @@ from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.database.read_only import takes_writes
 from memoryproject.edge.errors import Unavailable
 from memoryproject.edge.schema import Error, describe
+from memoryproject.process.release import VERSION
 from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 
 
 class HealthLive(APIView):
-    """Whether the process runs; asks nobody else."""
+    """Whether the process runs, and of which version it is; asks nobody else."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
     @describe("health_live", answers={200: OpenApiTypes.OBJECT}, auth=[])
     def get(self, request: Request) -> Response:
-        return Response({"status": "ok"})
+        return Response({"status": "ok", "version": VERSION})
 
 
 class HealthReady(APIView):

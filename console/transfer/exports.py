@@ -20,6 +20,7 @@ from console.pages import Answer, admin_page
 from console.transfer import export_tables, row_files
 from console.transfer.export_tables import EXPORTS, FACTS, Export, Record
 from memoryproject.database.clock import read_database_clock
+from memoryproject.process.release import VERSION
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.reading import Reading
 from semantic import fact_imports
@@ -98,7 +99,8 @@ def start_memory_export(*, tenant: Tenant, person: str) -> Iterator[str]:
     run = ExportRun.objects.create(
         tenant=tenant, person=person, table=export_tables.ALL, format="jsonl"
     )
-    header = row_files.render_rows([export_tables.HEADER], list(export_tables.HEADER), form="jsonl")
+    first = {**export_tables.HEADER, "server": VERSION}
+    header = row_files.render_rows([first], list(first), form="jsonl")
     return _write_file(run, header, _render_memory(tenant))
 
 

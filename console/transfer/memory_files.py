@@ -30,11 +30,16 @@ def read_batches(
     with path.open("rb") as file:
         lines = read_lines(file, at_most=LINE_AT_MOST, watch=watch)
         first = next(lines, None)
-        if first is None or _parse_row(first) != export_tables.HEADER:
+        if first is None or not _is_ours(_parse_row(first)):
             raise Problem(f"The first line must be {json.dumps(export_tables.HEADER)}.")
         for table, rows in groupby(map(_read_row, lines), key=lambda row: row["table"]):
             while batch := list(islice(rows, at_once)):
                 yield table, batch
+
+
+def _is_ours(header: Any) -> bool:
+    """Return whether the first line is of our format; it may say which server wrote it."""
+    return isinstance(header, dict) and header.items() >= export_tables.HEADER.items()
 
 
 def _parse_row(line: TextLine) -> Any:

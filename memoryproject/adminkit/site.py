@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from memoryproject.process.release import VERSION
 from memoryproject.process.tables import read_table
 
 MENU = read_table(__file__, "menu")
@@ -17,6 +18,11 @@ TABLES: dict[str, dict[str, str]] = {
     if "table" in entry
 }
 """The entries of lists, by table."""
+
+
+def add_version(request: HttpRequest) -> dict[str, str]:
+    """Return the version of the server, which stands at the foot of each page."""
+    return {"server_version": VERSION}
 
 
 def _entry(

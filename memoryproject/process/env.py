@@ -17,6 +17,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 from memoryproject import embedded
+from memoryproject.process import release
 from memoryproject.process.addresses import Network, find_fault
 
 Price = tuple[Decimal, Decimal]
@@ -215,12 +216,13 @@ def read_grants(name: str) -> list[tuple[str, Grant]]:
 
 def require_packages(chosen: str, *packages: str, extra: str = "") -> None:
     """Fail now, and not at the first request, where what was chosen is not installed."""
+    extras = f"[{extra}]" if extra else ""
     lock = f"requirements-{extra}.lock" if extra else "requirements.lock"
+    cure = f"start with make run, or install {lock} into .venv"
+    if release.IS_WHEEL:
+        cure = f"install memory-server{extras}, as in pipx install 'memory_server-….whl{extras}'"
     if any(find_spec(package) is None for package in packages):
-        raise SettingError(
-            f"{chosen} needs packages that are not installed: start with make run, or install"
-            f" {lock} into .venv."
-        )
+        raise SettingError(f"{chosen} needs packages that are not installed: {cure}.")
 
 
 def read_words(name: str, default: Sequence[str]) -> list[str]:

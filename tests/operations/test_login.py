@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
+from operations.management.commands import run
 from operations.management.commands.login import find_address, keep_address
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,19 @@ def test_the_first_password_is_printed_as_often_as_one_asks(data_dir: Path) -> N
     password = print_login()
     assert print_login() == password == (data_dir / "admin_password").read_text()
     assert logs_in(password)
+
+
+def test_away_from_a_terminal_it_is_printed_at_the_first_start_alone(
+    settings: Settings,
+) -> None:
+    settings.LOG_FORMAT = "json"
+    out, err = io.StringIO(), io.StringIO()
+    command = run.Command(stdout=out, stderr=err)
+    command.show_login(is_first=False)
+    assert not err.getvalue()
+    command.show_login(is_first=True)
+    assert f"user admin, password {print_login()}" in err.getvalue()
+    assert print_login() not in out.getvalue()
 
 
 def test_the_port_on_which_the_server_listens_need_not_be_named(

@@ -13,13 +13,13 @@ def find_sessions(readme: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", readme.read_text(encoding="utf-8"), re.S)
 
 
-def check_session(session: str, *options: str) -> None:
+def check_session(session: str, *options: str, python: str = sys.executable) -> None:
     """Run a program with options of Python's; it must print what its comments say.
 
     A comment `# → text` is what the line before prints, or begins with where `…` ends it.
     """
     done = subprocess.run(
-        [sys.executable, *options, "-c", session],
+        [python, *options, "-c", session],
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,7 +1,7 @@
 /** Client of the memory server: openapi-fetch with the key, idempotency and retries. */
 
 import createClient, { type Client } from "openapi-fetch";
-import type { components, paths } from "./schema.d.ts";
+import type { components, paths } from "./schema.js";
 
 export type Schemas = components["schemas"];
 export type MemoryClient = Client<paths>;
@@ -17,6 +17,8 @@ export interface Options {
   waitAtMost?: number;
 }
 
+// Node 18 has no global `crypto`.
+const ids = globalThis.crypto ?? (await import("node:crypto"));
 const TAKES_KEY = /\/api\/v0\/(add_messages?|notes(\/batch)?)$/;
 const ONLY_READS =
   /\/api\/v0\/(retrieve_memory|recent_memory)(\/raw)?$|\/(context_pre_retrieve|search|reconstruct_context|chunk)$/;
@@ -40,7 +42,7 @@ async function send(request: Request, attempts: number, waitAtMost: number): Pro
   const { pathname } = new URL(request.url);
   const isPost = request.method === "POST";
   if (isPost && TAKES_KEY.test(pathname) && !request.headers.has("Idempotency-Key")) {
-    request.headers.set("Idempotency-Key", crypto.randomUUID());
+    request.headers.set("Idempotency-Key", ids.randomUUID());
   }
   const repeatable =
     request.method === "GET" ||

@@ -43,8 +43,8 @@ test("what was said comes back as text and as typed facts", async () => {
 test("the program of the README prints what the server knows", async () => {
   const folder = join(import.meta.dirname, "..");
   const readme = await readFile(join(folder, "README.md"), "utf8");
-  const program = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
-  const file = join(folder, `first-${randomUUID()}.ts`);
+  const program = /```js\n(.*?)```/s.exec(readme)?.[1] ?? "";
+  const file = join(folder, `first-${randomUUID()}.mjs`);
   await writeFile(file, program);
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [file]);

@@ -1,4 +1,4 @@
-"""Everything on one machine, from nothing: what `make run` starts."""
+"""Everything on one machine, from nothing: what `make run` and `memory-server run` start."""
 
 import http.client
 import io
@@ -24,7 +24,7 @@ from indexing.model_change import explain_changes
 from jobs.supervisor import DRAIN_S, Supervisor
 from memoryproject import embedded
 from memoryproject.ai.reachability import find_local_servers, find_problem
-from memoryproject.process import logs, web
+from memoryproject.process import logs, release, web
 from memoryproject.process.forks import fork, kill
 from memoryproject.process.loading import load_shared_models, without_collecting
 from memoryproject.text import tokens
@@ -33,7 +33,7 @@ from operations.management.commands import login, seed_demo
 logger = logging.getLogger("memory.run")
 
 ALIVE_WITHIN_S = 60
-CHANGED = "changed (make login sets a new one)"
+CHANGED = f"changed ({release.COMMAND} login sets a new one)"
 WITHOUT_MODEL = {"MEMORY_LLM": "offline", "MEMORY_MODEL_TIMEOUT_S": "5"}
 """The demo waits for no language model, and hardly for one that embeds."""
 
@@ -60,10 +60,13 @@ class Command(BaseCommand):
     def _say(self, event: str) -> None:
         logs.report(event, logger=logger, out=self.stdout, form=settings.LOG_FORMAT)
 
-    def _show_login(self) -> None:
-        """Print key and login at a terminal: no log holds them."""
+    def show_login(self, *, is_first: bool) -> None:
+        """Print key and login at a terminal; elsewhere once, to stderr: stdout goes into logs."""
         if settings.LOG_FORMAT == "json":
-            self._say("`make login` prints the API key and the admin's login.")
+            if is_first:
+                password = seed_demo.find_or_create_password() or CHANGED
+                self.stderr.write(login.render_access(password), style_func=str)
+            self._say(f"`{release.COMMAND} login` prints the API key and the admin's login.")
             return
         self._say(login.render_access(seed_demo.find_or_create_password() or CHANGED))
 
@@ -79,7 +82,8 @@ class Command(BaseCommand):
             wait_until_alive(host, port, server.is_alive)
             login.keep_address(host, port)
             self._say(f"Listening at http://{host}:{port}")
-            if not seed_demo.has_conversations():
+            is_first = not seed_demo.has_conversations()
+            if is_first:
                 self._say("Preparing the demo (a real conversation, processed once) …")
                 command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "seed_demo"]
                 subprocess.run(command, env=os.environ | WITHOUT_MODEL, check=True)
@@ -90,8 +94,10 @@ class Command(BaseCommand):
             if "MEMORY_LLM" not in os.environ and (found := find_local_servers()):
                 words = " or ".join(f"MEMORY_LLM={word}" for word in found)
                 self._say(f"A server of language models runs on this machine: {words} uses it.")
-            self._say("Ready. Ctrl-C stops web and worker, `make stop` PostgreSQL as well.")
-            self._show_login()
+            self._say(
+                f"Ready. Ctrl-C stops web and worker, `{release.COMMAND} stop` PostgreSQL as well."
+            )
+            self.show_login(is_first=is_first)
             logs.install_hooks()
             Supervisor(is_over=lambda: not server.is_alive()).run()
             if not server.is_alive():
@@ -138,7 +144,7 @@ def refuse_taken_port(host: str, port: int) -> None:
         except OSError as error:
             raise CommandError(
                 f"port {port} on {host} cannot be used ({os.strerror(error.errno or 0)}); "
-                f"choose another: make run PORT={port + 1 if port < 65535 else 8000}"
+                f"choose another: PORT={port + 1 if port < 65535 else 8000} {release.COMMAND} run"
             ) from error
 
 

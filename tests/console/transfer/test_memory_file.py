@@ -19,6 +19,7 @@ from console.models import ExportRun
 from episodic.models import Conversation, Episode, Message
 from indexing.models import SearchUnit
 from jobs.draining import drain_jobs
+from memoryproject.process.release import VERSION
 from memoryproject.tenancy.services import get_or_create_tenant
 from semantic import curation
 from semantic.curation import Act
@@ -63,7 +64,7 @@ def test_what_goes_out_comes_back_as_it_was(
     live(ana, told)
     first = export("ana's", tmp_path / "first.jsonl")
     lines = [json.loads(line) for line in first.splitlines()]
-    assert lines[0] == {"format": "memory-server", "version": 1}
+    assert lines[0] == {"format": "memory-server", "version": 1, "server": VERSION}
     tables = {line["table"] for line in lines[1:]}
     assert tables == set("conversations episodes messages facts notes note_versions links".split())
     run = ExportRun.objects.of(ana.tenant).get()
