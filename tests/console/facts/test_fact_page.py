@@ -139,11 +139,11 @@ def test_the_history_says_who_did_what_and_why(curator: Client, talk: Talk) -> N
     talk.learn(new(PIANO))
     history = look(curator, talk.fact(PIANO)).context["history"]
     told = [
-        (one["what"], one["change"].changeset.actor, one["before"], one["after"]) for one in history
+        (one.what, one.changeset.actor, one.before, one.after) for one in history
     ]
     assert told == [
         ("created", "worker", "", "active"),
-        ("retired", "lin", "active", "wrong"),
+        ("declared wrong", "lin", "active", "wrong"),
         ("unchanged", "worker", "", ""),
     ]
     text = plain(read(curator, talk.fact(PIANO)))
