@@ -100,9 +100,7 @@ class Case:
             hit.fact, steps = facts.get(hit.memory_id), steps_of[hit.memory_id]
             then = states.State()
             if hit.fact:
-                then = beliefs.find_state_at(
-                    hit.fact, steps, answer.created_at, act_id=answer.id
-                )
+                then = beliefs.find_state_at(hit.fact, steps, answer.created_at, act_id=answer.id)
             hit.state_then, hit.valid_until_then = then.because or HELD, then.valid_until
             hit.state_now = (hit.fact.invalidated_because or HELD) if hit.fact else "erased"
             hit.has_changed = hit.state_now != hit.state_then
@@ -161,4 +159,3 @@ class Case:
 def _home_of(row: Evidence) -> uuid.UUID:
     """Return the conversation in which evidence was said; its episode is loaded."""
     return row.episode.conversation_id  # type: ignore[no-any-return]
-

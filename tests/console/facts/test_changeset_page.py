@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from jobs.models import LLMCall
 from semantic.models import Change, Changeset, Fact
 from semantic.reverts import revert_changeset
-from tests.admin.pages import page
+from tests.admin.pages import page, seen
 from tests.conftest import Agent
 from tests.semantic.learning import Talk, act, confirm, new, replace
 from tests.semantic.test_curation import correct, declare
@@ -55,8 +55,7 @@ def test_a_run_shows_every_change_before_and_after(curator: Client, talk: Talk) 
     run = talk.learn(replace(BAKERY, HARBOUR), new(PIANO), confirm("Nobody said this."))
     answer = look(curator, run)
     told = [
-        (one.what, str(one.sentence), one.before, one.after)
-        for one in answer.context["steps"]
+        (one.what, seen(one.sentence), one.before, one.after) for one in answer.context["steps"]
     ]
     assert told == [
         (
