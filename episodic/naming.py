@@ -1,4 +1,4 @@
-"""Tells conversations apart for people: their speakers, first words, and last message; lists who speaks."""
+"""Tells conversations apart for people, by speakers, first words and last message."""
 
 import uuid
 from typing import Any

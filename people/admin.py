@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin, read_id
@@ -17,7 +18,7 @@ KNOWN_AT_MOST = 100
 class PersonAdmin(ReadOnlyAdmin):
     list_display = ("name", "created_at", "tenant")
     list_filter = ("tenant",)
-    search_fields = ("name", "alias__value")
+    search_fields = ("name",)
     listings = (
         Listing("Names and ids", Alias, "person"),
         Listing("Merged into others", Merge, "person"),
@@ -31,3 +32,11 @@ class PersonAdmin(ReadOnlyAdmin):
         known = queries.find_known(tenant_id, words, at_most=KNOWN_AT_MOST)
         shown = [one for one in known if one.person_id is None]
         return super().changelist_view(request, {"known": shown, **(extra_context or {})})
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Person], search_term: str
+    ) -> Any:
+        """Return the people whose name, or another name or id of theirs, holds the words."""
+        found, is_distinct = super().get_search_results(request, queryset, search_term)
+        named = Alias.across_tenants.filter(value__icontains=search_term).values("person")
+        return found | queryset.filter(id__in=named), is_distinct

@@ -24,7 +24,7 @@ from people import queries, services
 from people.api import KINDS, take_kind
 from people.models import Alias, Person
 
-FORM = "console/people/form.html"
+FORM, KNOWN = "console/people/form.html", "console/people/known.html"
 SHOWN_AT_MOST = 20
 NAMES_AT_MOST = 50
 NAME_AT_MOST = 255
@@ -98,9 +98,7 @@ def tell_belongings(
     }
 
 
-@pages.admin_page(
-    "console/people/known.html", "Known to agents", SEES_PERSON[0], of_one_tenant=True
-)
+@pages.admin_page(KNOWN, "Known to agents", SEES_PERSON[0], of_one_tenant=True)
 def show_known(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     """Show somebody of whom only a name or an id is known, or the person who has it."""
     form = KnownForm(request.GET)
@@ -136,12 +134,10 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages
         form = MergeForm(request.POST, prefix=name, person=person)
         title, act = "Merge two people", partial(services.merge, **named)
         if "preview" in request.POST:
-            identity = queries.find_identity(person)
-            told = tell_belongings(request, person.tenant, identity)
-            into = Person.objects.of(person.tenant).filter(
-                id=read_id(form["into_id"].value() or "")
-            )
-            return {"title": title, "form": form, "person": person, "into": into.first(), **told}
+            named_id = read_id(form["into_id"].value() or "")
+            into = Person.objects.of(person.tenant).filter(id=named_id).first()
+            told = tell_belongings(request, person.tenant, queries.find_identity(person))
+            return {"title": title, "form": form, "person": person, "into": into, **told}
     done = submit(form, lambda: pages.redirect_to(act(**form.cleaned_data)))
     if done is not None:
         messages.success(request, "Done.")
