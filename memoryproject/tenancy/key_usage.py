@@ -41,10 +41,6 @@ BUCKETS = 32
 ADD = read_sql(__file__, "write_key_usage.sql")
 P95 = read_sql(__file__, "key_p95.sql")
 
-_lock = threading.Lock()
-_counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counts] = defaultdict(Counter)
-"""By tenant, key and day: what the columns are to grow by, and the buckets by their place."""
-
 
 class Failure(NamedTuple):
     """A call that was refused or failed, in words."""
@@ -53,6 +49,9 @@ class Failure(NamedTuple):
 
 
 Counts = Counter[str | int | Failure]
+_lock = threading.Lock()
+_counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counts] = defaultdict(Counter)
+"""By tenant, key and day: what the columns are to grow by, and the buckets by their place."""
 
 
 def describe_failure(request: HttpRequest, response: HttpResponseBase) -> Failure | None:

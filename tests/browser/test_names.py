@@ -41,7 +41,7 @@ def test_a_difference_is_heard_and_a_list_is_titled_by_what_it_lists(
     tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
     tab.press("e")
     form = tab.page.locator("#correct form")
-    form.get_by_label("Fact").fill(WRONG_SENTENCE + " So she says.")
+    form.get_by_label("The right sentence").fill(WRONG_SENTENCE + " So she says.")
     form.get_by_role("button", name="Show the difference").click()
     heard = tab.page.locator("#correct-difference")
     expect(heard).to_contain_text("inserted: So she says.")

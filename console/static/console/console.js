@@ -99,11 +99,13 @@ function readName(node) {
   copy.querySelectorAll("kbd, .console-heard, .material-symbols-outlined").forEach((part) => part.remove());
   return copy.textContent.trim().replace(/\s+/g, " ");
 }
+const ICONS = { neurology: "Memory server", dock_to_right: "Menu", menu: "Menu", close: "Close" };
 function hideIcons() {
   for (const icon of document.querySelectorAll(".material-symbols-outlined:not([aria-hidden])")) {
     const control = icon.closest("a, button, summary");
     if (control && !control.hasAttribute("aria-label") && !readName(control)) {
-      control.setAttribute("aria-label", control.title || icon.textContent.trim().replaceAll("_", " "));
+      const word = icon.textContent.trim();
+      control.setAttribute("aria-label", control.title || ICONS[word] || word.replaceAll("_", " "));
     }
     icon.setAttribute("aria-hidden", "true");
   }

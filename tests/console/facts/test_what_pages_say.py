@@ -77,7 +77,7 @@ def reject(talk: Talk) -> Changeset:
 
 def forget(talk: Talk) -> Changeset:
     forgetting.forget(act=act(talk.agent), fact_ids=[talk.fact(PORTO).id])
-    return Changeset.objects.of(talk.agent.tenant).latest("id")
+    return Changeset.objects.of(talk.agent.tenant).filter(kind="curation").latest("id")
 
 
 def undo(talk: Talk, changeset: Changeset) -> Changeset:
@@ -184,7 +184,8 @@ def test_each_act_is_told_as_it_happened(curator: Client, talk: Talk, name: str)
             assert word in plain(told), (sentence, word)
         history = read(curator, page(Fact, "change", talk.fact(sentence).id))
         assert words[0] in plain(history.split('id="history-h"')[1])
-    check_then(curator, talk, then)
+    if name != "forget":  # what is to be forgotten is shown of no moment
+        check_then(curator, talk, then)
 
 
 def check_then(curator: Client, talk: Talk, then: Any) -> None:
