@@ -56,7 +56,8 @@ class ShownChange:
     @property
     def changeset(self) -> Changeset:
         """The act that the step is part of."""
-        return self.change.changeset
+        changeset: Changeset = self.change.changeset
+        return changeset
 
     @property
     def note(self) -> str:
@@ -90,7 +91,7 @@ def render_changes(
 ) -> list[ShownChange]:
     """Return changes in words, in one query; `about`: as seen from that fact."""
     facts = read_facts(tenant, changes)
-    return [render_change(change, facts, about=about and about.id) for change in changes]
+    return [render_change(change, facts, about=about.id if about else None) for change in changes]
 
 
 def read_facts(
@@ -159,8 +160,8 @@ def _render_what(
         return words[change.action]
     if before is not None and not before.is_active:
         return words["again"]
-    parts = words.get(after.because), after.superseded_by and words[Change.Action.UPDATE]
-    return ", ".join(filter(None, parts)) or words[Change.Action.INVALIDATE]
+    parts = [words.get(after.because, ""), words["update"] if after.superseded_by else ""]
+    return ", ".join(filter(None, parts)) or words["invalidate"]
 
 
 def render_note(code: str) -> str:

@@ -135,7 +135,7 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages
         title, act = "Merge two people", partial(services.merge, **named)
         if "preview" in request.POST:
             named_id = read_id(form["into_id"].value() or "")
-            into = Person.objects.of(person.tenant).filter(id=named_id).first()
+            into = Person.objects.of(person.tenant).filter(id__in=[named_id]).first()
             told = tell_belongings(request, person.tenant, queries.find_identity(person))
             return {"title": title, "form": form, "person": person, "into": into, **told}
     done = submit(form, lambda: pages.redirect_to(act(**form.cleaned_data)))

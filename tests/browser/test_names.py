@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from django.urls import reverse
@@ -12,7 +13,7 @@ from playwright.sync_api import expect
 
 from semantic.models import Fact
 from tests.browser.conftest import Visit
-from tests.browser.story import WRONG_SENTENCE, Story
+from tests.browser.story import BANK, WRONG_SENTENCE, Story
 
 pytestmark = pytest.mark.gate
 
@@ -21,14 +22,15 @@ def test_icons_are_not_read_and_each_button_says_what_it_acts_on(
     visit: Callable[..., Visit], story: Story
 ) -> None:
     tab = visit("curator")
+    body = tab.page.locator("body")
     for name in ("admin:index", "console:review_queue", "admin:semantic_fact_changelist"):
-        tab.open(reverse(name))
+        tab.open(f"{reverse(name)}?tenant={quote(BANK)}")
         icons = tab.page.locator(".material-symbols-outlined")
         words = {text.strip() for text in icons.all_text_contents()} - {""}
-        heard = re.findall(r'- (?:link|button) "([^"]*)"', tab.page.locator("body").aria_snapshot())
+        heard = re.findall(r'- (?:link|button) "([^"]*)"', body.aria_snapshot())
         assert "Home" in heard and "home" in words
         assert not [said for said in heard if said.split(" ")[0] in words], name
-    tab.open(reverse("console:review_queue"))
+    tab.open(f"{reverse('console:review_queue')}?tenant={quote(BANK)}")
     names = re.findall(r'- button "([^"]*)"', tab.page.locator("main.console").aria_snapshot())
     assert len(names) > 5 and max(Counter(names).values()) == 1, names
 

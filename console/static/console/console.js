@@ -105,7 +105,7 @@ function hideIcons() {
     const control = icon.closest("a, button, summary");
     if (control && !control.hasAttribute("aria-label") && !readName(control)) {
       const word = icon.textContent.trim();
-      control.setAttribute("aria-label", control.title || ICONS[word] || word.replaceAll("_", " "));
+      control.setAttribute("aria-label", control.title || ICONS[word] || word[0].toUpperCase() + word.slice(1).replaceAll("_", " "));
     }
     icon.setAttribute("aria-hidden", "true");
   }
