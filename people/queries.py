@@ -64,7 +64,9 @@ def find_known(tenant_id: uuid.UUID | None, words: str = "", *, at_most: int) ->
         Known(row.tenant, row.name, person_id=row.id)
         for row in people.select_related("tenant").order_by("name", "id")[:at_most]
     ]
-    owned = Conversation.across_tenants.filter(of_tenant, user_id__icontains=words)
+    aliases = Alias.across_tenants.filter(kind=Alias.Kind.USER, value=OuterRef("user_id"))
+    is_named = Exists(aliases.filter(tenant=OuterRef("tenant")))
+    owned = Conversation.across_tenants.filter(of_tenant, ~is_named, user_id__icontains=words)
     ids = owned.exclude(user_id="").values_list("tenant", "user_id").distinct()
     users = ids.order_by("user_id", "tenant")[:at_most]
     speakers = list_speakers(tenant_id)
