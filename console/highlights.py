@@ -22,6 +22,9 @@ SHORTEST_WORD = 4
 BEFORE = 90
 """Letters of a snippet before the first word of the search."""
 
+CHANGED = '<span class="console-heard"> {heard}: </span><{tag}>{text}</{tag}>'
+"""Many screen readers say nothing of the tags."""
+
 Span = tuple[int, int]
 
 
@@ -85,10 +88,12 @@ def mark_difference(
         if what == "equal":
             shown.append(conditional_escape(shorten("".join(before[i:j]))))
             continue
-        if deleted := "".join(before[i:j]):
-            shown.append(format_html("<del>{}</del>", deleted))
-        if inserted := "".join(after[k:m]):
-            shown.append(format_html("<ins>{}</ins>", inserted))
+        for tag, heard, changed in (
+            ("del", "deleted", before[i:j]),
+            ("ins", "inserted", after[k:m]),
+        ):
+            if text := "".join(changed):
+                shown.append(format_html(CHANGED, tag=tag, heard=heard, text=text))
     return format_html_join("", "{}", ((piece,) for piece in shown))
 
 

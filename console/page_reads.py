@@ -42,6 +42,7 @@ PAGES = {
     "console:facts_invalidate", "console:facts_restore", "console:changeset_revert",
     "console:note_change", "console:note_delete", "console:note_restore",
     "console:export_download", "console:person_export", "console:person_merge",
+    "console:person_known",
     "console:person_unmerge", "console:erase_person", "console:erase_user", "console:roll_back",
     "console:import_run", "console:import_decide",
 }  # fmt: skip

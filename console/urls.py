@@ -58,6 +58,7 @@ urlpatterns = [
     path("changesets/<uuid:changeset_id>/revert/", facts.revert_changeset, name="changeset_revert"),
     path("notes/<uuid:note_id>/change/", notes.change_note, name="note_change"),
     *_acts("notes/<uuid:note_id>/", notes.delete_or_restore, "note", "delete", "restore"),
+    path("people/known/", people.show_known, name="person_known"),
     path("people/new/", people.add_person, name="person_new"),
     path("people/<uuid:person_id>/export/", people.export_person, name="person_export"),
     *_acts("people/<uuid:person_id>/", people.merge_people, "person", "merge", "unmerge"),

@@ -1,5 +1,6 @@
-"""Tells conversations apart for people: their speakers, first words, and last message."""
+"""Tells conversations apart for people, by speakers, first words and last message."""
 
+import uuid
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -7,10 +8,12 @@ from django.db.models import F, OuterRef, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Coalesce, Left, NullIf
 from django.utils.text import Truncator
 
-from episodic.models import Conversation, Message
+from episodic.models import Conversation, Message, Role
 
 SPEAKERS_WITHIN = 20
 """First messages whose speakers are named."""
+SPEAKING_WITHIN = 500
+"""Newest conversations whose speakers are listed."""
 WORDS_AT_MOST = 60
 """Characters of the first message."""
 
@@ -37,3 +40,19 @@ def render_name(conversation: Any, *, may_read: bool) -> str:
         return speakers
     words = Truncator(" ".join(conversation.first_words.split())).chars(WORDS_AT_MOST)
     return f"{speakers}: “{words}”"
+
+
+def list_speakers(tenant_id: uuid.UUID | None) -> list[tuple[uuid.UUID, str]]:
+    """Return the tenant and name of who speaks as `user` early in the newest conversations.
+
+    Of one tenant, or of all that are seen. Uses index: episodic_message_seq.
+    """
+    newest = Conversation.across_tenants.all()
+    if tenant_id is not None:
+        newest = newest.filter(tenant=tenant_id)
+    ids = newest.order_by("-id").values("id")[:SPEAKING_WITHIN]
+    said = Message.across_tenants.filter(
+        conversation__in=ids, tenant=F("conversation__tenant"), seq__lte=SPEAKERS_WITHIN
+    )
+    names = said.filter(role=Role.USER).exclude(name="").order_by("name", "tenant_id")
+    return list(names.values_list("tenant_id", "name").distinct())

@@ -17,6 +17,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from episodic.models import Conversation, Episode, Message, Role
+from episodic.naming import list_speakers
 from memoryproject.tenancy.models import Tenant
 from notes.models import Note
 from people.models import Alias, Merge, Person
@@ -32,6 +33,52 @@ class Identity(NamedTuple):
     """The person first."""
     user_ids: tuple[str, ...]
     speakers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Somebody whom agents know: a person, or a name or id that nobody has made one of yet."""
+
+    tenant: Tenant
+    name: str
+    kind: str = ""
+    """Of the name, as of an alias; empty for a person."""
+    person_id: uuid.UUID | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """Under what somebody is known of whom there is no row."""
+        is_user = self.kind == Alias.Kind.USER
+        return Identity((), (self.name,) if is_user else (), () if is_user else (self.name,))
+
+
+def find_known(tenant_id: uuid.UUID | None, words: str = "", *, at_most: int) -> list[Known]:
+    """Return whom a tenant, or any that is seen, knows by words in a name or id; people first.
+
+    Of those who are no person yet the user ids, and who spoke in the newest conversations.
+    """
+    of_tenant = Q(tenant=tenant_id) if tenant_id else Q()
+    named = Alias.across_tenants.filter(of_tenant, value__icontains=words).values("person")
+    people = Person.across_tenants.filter(of_tenant, Q(name__icontains=words) | Q(id__in=named))
+    found = [
+        Known(row.tenant, row.name, person_id=row.id)
+        for row in people.select_related("tenant").order_by("name", "id")[:at_most]
+    ]
+    aliases = Alias.across_tenants.filter(kind=Alias.Kind.USER, value=OuterRef("user_id"))
+    is_named = Exists(aliases.filter(tenant=OuterRef("tenant")))
+    owned = Conversation.across_tenants.filter(of_tenant, ~is_named, user_id__icontains=words)
+    ids = owned.exclude(user_id="").values_list("tenant", "user_id").distinct()
+    users = ids.order_by("user_id", "tenant")[:at_most]
+    speakers = list_speakers(tenant_id)
+    unnamed = [
+        *((Alias.Kind.USER, *row) for row in users),
+        *((Alias.Kind.SPEAKER, *row) for row in speakers if words.casefold() in row[1].casefold()),
+    ]
+    values = Alias.across_tenants.filter(value__in={value for _, _, value in unnamed})
+    taken = set(values.values_list("kind", "tenant", "value"))
+    tenants = Tenant.objects.in_bulk({of for _, of, _ in unnamed})
+    found += [Known(tenants[key[1]], key[2], key[0]) for key in unnamed if key not in taken]
+    return found[:at_most]
 
 
 def find_identity(person: Person) -> Identity:

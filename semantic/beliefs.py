@@ -5,6 +5,7 @@ changeset, and these are never altered. So any past state can be read back exact
 """
 
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,6 +69,47 @@ class IsOneOf(Func):
         many = ArrayField(UUIDField())
         array = ids if isinstance(ids, F) else Value(list(ids), output_field=many)
         super().__init__(F(name), array)
+
+
+LAST = uuid.UUID(int=2**128 - 1)
+
+
+def read_steps_of(tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, list[Change]]:
+    """Return the steps that name each fact, oldest first, with their changesets, in one query."""
+    ids = set(fact_ids)
+    naming = Q(memory_id__in=ids) | Q(other_memory_id__in=ids)
+    rows = Change.objects.of(tenant).filter(naming).select_related("changeset")
+    steps: dict[uuid.UUID, list[Change]] = defaultdict(list)
+    for step in rows.order_by("changeset__started_at", "changeset_id", "position"):
+        for fact_id in ids & {step.memory_id, step.other_memory_id}:
+            steps[fact_id].append(step)
+    return steps
+
+
+def find_state_at(
+    fact: Fact, steps: Iterable[Change], known_at: datetime, *, act_id: uuid.UUID = LAST
+) -> states.State:
+    """Return the state that a fact was in at a moment, from its steps, oldest first.
+
+    It is the one before the first step after that moment; without such a step, that of its row.
+    Of acts at that very moment those up to `act_id` count as before it.
+    """
+    for step in steps:
+        is_later = (step.changeset.started_at, step.changeset_id) > (known_at, act_id)
+        if is_later and str(fact.id) in step.states:
+            return states.from_json(step.states[str(fact.id)][0]) or states.State()
+    return states.read_state(fact)
+
+
+def read_states(
+    tenant: Tenant, facts: Iterable[Fact], known_at: datetime | None
+) -> dict[uuid.UUID, states.State]:
+    """Return the states that facts were in at a moment; None: now."""
+    if known_at is None:
+        return {fact.id: states.read_state(fact) for fact in facts}
+    rows = {fact.id: fact for fact in facts}
+    steps = read_steps_of(tenant, rows)
+    return {fact_id: find_state_at(rows[fact_id], steps[fact_id], known_at) for fact_id in rows}
 
 
 class Difference(StrEnum):

@@ -5,21 +5,19 @@ A fact's sentence never changes; its state at the time comes from the states in 
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Q
-from django.utils.safestring import SafeString
 
-from console.highlights import count_forms, list_words, show_difference
-from console.texts import TEXTS
+from console.facts.changes import read_facts, render_change
+from console.highlights import count_forms, list_words
 from console.transcript import ShownMessage, read_transcript
 from episodic.models import Episode, Message, Review, Role
 from episodic.revealing import Reader
 from indexing.languages import SIMPLE
 from retrieval.models import Retrieval, RetrievalHit
-from semantic import states
-from semantic.models import Change, Changeset, Evidence, Fact
+from semantic import beliefs, states
+from semantic.models import Changeset, Evidence
 
 BEFORE, AFTER = 2, 8
 """Messages shown around the moment of the answer."""
@@ -28,17 +26,6 @@ CHANGES_AT_MOST = 1_000
 HELD = "held"
 COMMON_IN = 4
 """A word that more than a quarter of the served facts have tells nothing."""
-
-
-class LaterChange(NamedTuple):
-    """A change of a fact after the answer."""
-
-    changeset: Changeset
-    what: str
-    newer: Fact | None
-    """The sentence that replaced it."""
-    difference: SafeString | str
-    """The newer sentence, with its deletions and insertions marked."""
 
 
 class Case:
@@ -104,18 +91,16 @@ class Case:
 
     def _read_facts(self) -> None:
         """Set on each hit its fact with its state then and now, sources, and later changes."""
+        tenant, answer = self.retrieval.tenant, self.retrieval
         ids = [hit.memory_id for hit in self.facts]
-        facts = Fact.objects.of(self.retrieval.tenant).in_bulk(ids)
-        changes = self._read_changes(set(facts))
-        pairs = (
-            pair for steps in changes.values() for step in steps for pair in step.states.values()
-        )
-        heirs = {after["superseded_by"] for _, after in pairs if after and after["superseded_by"]}
-        newer = Fact.objects.of(self.retrieval.tenant).in_bulk(heirs)
+        steps_of = beliefs.read_steps_of(tenant, ids)
+        facts = read_facts(tenant, (step for steps in steps_of.values() for step in steps), ids)
         by_seq = {message.seq: message for message in self._messages}
         for hit in self.facts:
-            hit.fact, steps = facts.get(hit.memory_id), changes[hit.memory_id]
-            then = self._find_state(hit.fact, steps) if hit.fact else states.State()
+            hit.fact, steps = facts.get(hit.memory_id), steps_of[hit.memory_id]
+            then = states.State()
+            if hit.fact:
+                then = beliefs.find_state_at(hit.fact, steps, answer.created_at, act_id=answer.id)
             hit.state_then, hit.valid_until_then = then.because or HELD, then.valid_until
             hit.state_now = (hit.fact.invalidated_because or HELD) if hit.fact else "erased"
             hit.has_changed = hit.state_now != hit.state_then
@@ -126,38 +111,15 @@ class Case:
                 source.messages = [by_seq[seq] for seq in seqs if seq in by_seq]
                 source.state = self._name_source_state(source)
             hit.later = [
-                _render_change(step, hit.fact, newer)
+                render_change(step, facts, about=hit.memory_id)
                 for step in steps
-                if step.changeset.started_at > self.retrieval.created_at
+                if self._comes_after(step.changeset)
             ]
-
-    def _read_changes(self, ids: set[uuid.UUID]) -> dict[uuid.UUID, list[Change]]:
-        """Return the changes that touched each fact, in order."""
-        touching = Q(memory_id__in=ids) | Q(other_memory_id__in=ids)
-        rows = Change.objects.of(self.retrieval.tenant).filter(touching)
-        ordered = rows.order_by("changeset__started_at", "changeset_id", "position")
-        changes: dict[uuid.UUID, list[Change]] = defaultdict(list)
-        for change in ordered.select_related("changeset")[:CHANGES_AT_MOST]:
-            for fact_id in ids & {change.memory_id, change.other_memory_id}:
-                changes[fact_id].append(change)
-        return changes
 
     def _comes_after(self, changeset: Changeset) -> bool:
         """Return whether a changeset is later than the answer; at one moment their ids decide."""
         answer = self.retrieval
         return (changeset.started_at, changeset.id) > (answer.created_at, answer.id)
-
-    def _find_state(self, fact: Fact, steps: Sequence[Change]) -> states.State:
-        """Return a fact's state at the answer: after the last change before the answer.
-
-        Without one it is the state before the first change after it; without any, that of its row.
-        """
-        known = [step for step in steps if str(fact.id) in step.states]
-        if not known:
-            return states.read_state(fact)
-        past = [step for step in known if not self._comes_after(step.changeset)]
-        before, after = (past[-1] if past else known[0]).states[str(fact.id)]
-        return states.from_json(after if past else before) or states.State()
 
     def _name_source_state(self, row: Evidence) -> str:
         if (row.created_at, row.id) > (self.retrieval.created_at, self.retrieval.id):
@@ -197,19 +159,3 @@ class Case:
 def _home_of(row: Evidence) -> uuid.UUID:
     """Return the conversation in which evidence was said; its episode is loaded."""
     return row.episode.conversation_id  # type: ignore[no-any-return]
-
-
-def _render_change(change: Change, fact: Fact, newer: dict[uuid.UUID, Fact]) -> LaterChange:
-    """Return a change in words, with the fact that replaced this one."""
-    _before, after = change.states.get(str(fact.id), (None, None))
-    state = states.from_json(after)
-    heir = newer.get(state.superseded_by) if state and state.superseded_by else None
-    if state is None:
-        what = str(change.get_action_display())
-    elif state.is_active:
-        what = "restored"
-    else:
-        what = TEXTS["retired_because"].get(state.because, state.because)
-        what = f"{what}, replaced by another fact" if heir else what
-    difference = show_difference(fact.fact, heir.fact) if heir else ""
-    return LaterChange(change.changeset, what, heir, difference)

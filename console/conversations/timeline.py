@@ -2,7 +2,7 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -20,6 +20,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic import beliefs
 from semantic.beliefs import IsOneOf
 from semantic.models import Evidence, Fact
+from semantic.states import State
 
 Ids = Iterable[uuid.UUID]
 Moment = datetime | None
@@ -35,6 +36,8 @@ class SupportedFact(NamedTuple):
     fact: Fact
     seqs: tuple[int, ...]
     """Empty: the episode as a whole."""
+    state: State
+    """At the moment that the page shows."""
 
 
 @dataclass(slots=True)
@@ -117,7 +120,7 @@ def facts_from(
     With `as_of` those that were true then; with `known_at` instead what was believed then, by the
     evidence that counted then.
     """
-    tenant = conversation.tenant
+    tenant, believed = conversation.tenant, None
     rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
     if known_at is not None:
         believed = beliefs.facts_believed_at(
@@ -130,23 +133,27 @@ def facts_from(
         if as_of is not None:
             then = held_at(as_of, since="fact__valid_at", until="fact__valid_until")
             rows = rows.filter(then, fact__invalidated_because__in=TRUE_ONCE)
+    found = rows.select_related("fact").order_by("id")[: settings.TIMELINE_FACTS_AT_MOST]
+    pairs = {(row.episode_id, row.fact): tuple(sorted(row.message_seqs)) for row in found}
+    for pair in _corrections_in(tenant, episode_ids, as_of, believed):
+        pairs.setdefault(pair, ())
+    facts = {fact for _, fact in pairs}
+    shown = beliefs.read_states(tenant, facts, known_at)
     supported: dict[uuid.UUID, list[SupportedFact]] = defaultdict(list)
-    for row in rows.select_related("fact").order_by("id")[: settings.TIMELINE_FACTS_AT_MOST]:
-        supported[row.episode_id].append(SupportedFact(row.fact, tuple(sorted(row.message_seqs))))
-    for episode_id, heir in _corrections_in(tenant, episode_ids, as_of, known_at):
-        if heir not in {entry.fact for entry in supported[episode_id]}:
-            supported[episode_id].append(SupportedFact(heir, ()))
-    for facts in supported.values():
-        facts.sort(key=lambda entry: (entry.fact.invalid_at is not None, entry.seqs, entry.fact.id))
+    for (episode_id, fact), seqs in pairs.items():
+        supported[episode_id].append(SupportedFact(fact, seqs, shown[fact.id]))
+    for entries in supported.values():
+        entries.sort(key=lambda entry: (not entry.state.is_active, entry.seqs, entry.fact.id))
     return dict(supported)
 
 
 def _corrections_in(
-    tenant: Tenant, episode_ids: Ids, as_of: Moment, known_at: Moment
+    tenant: Tenant, episode_ids: Ids, as_of: Moment, believed: Sequence[uuid.UUID] | None
 ) -> Iterator[tuple[uuid.UUID, Fact]]:
     """Yield by episode the facts that people put in the place of wrong ones drawn from it.
 
-    No message says them, so evidence does not lead to them.
+    No message says them, so evidence does not lead to them. Of those that were not `believed` at
+    the moment of the page none; without one (None) with `as_of` those that were true then.
     """
     wrong = Evidence.objects.of(tenant).filter(
         episode__in=list(episode_ids),
@@ -154,9 +161,8 @@ def _corrections_in(
         fact__superseded_by__isnull=False,
     )
     heir = "fact__superseded_by"
-    if known_at is not None:
-        spans = held_at(known_at, since=f"{heir}__created_at", until=f"{heir}__invalid_at")
-        wrong = wrong.filter(spans)
+    if believed is not None:
+        wrong = wrong.filter(IsOneOf(heir, believed))
     elif as_of is not None:
         spans = held_at(as_of, since=f"{heir}__valid_at", until=f"{heir}__valid_until")
         wrong = wrong.filter(spans, **{f"{heir}__invalidated_because__in": TRUE_ONCE})

@@ -1,6 +1,8 @@
 """Changes in words, the page of a changeset, and that of what changed between two moments."""
 
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +10,7 @@ from django import forms
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from console.forms import ConversationField, MomentField, submit
 from console.highlights import show_difference
@@ -32,57 +35,137 @@ SHOWN_AT_MOST = 500
 TONES = {"added": "good", "restored": "good", "corrected": "bad", "ended": "warn"}
 
 
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """One step of a changeset as a page says it, as seen from one of its facts.
+
+    `old` is what that fact replaced, `newer` what replaced it, `beside` the other fact of a step
+    that replaced nothing; each None where there is none, or it was erased. `before` and `after`
+    are its states, empty where the step did not change it.
+    """
+
+    change: Change
+    what: str
+    fact: Fact | None
+    old: Fact | None
+    newer: Fact | None
+    beside: Fact | None
+    before: str
+    after: str
+
+    @property
+    def changeset(self) -> Changeset:
+        """The act that the step is part of."""
+        changeset: Changeset = self.change.changeset
+        return changeset
+
+    @property
+    def note(self) -> str:
+        """Why, in words; empty where the step has no note."""
+        return render_note(self.change.note)
+
+    @property
+    def tone(self) -> str:
+        """The colour of what was done."""
+        return STATE_TONES.get(self.after, "")
+
+    @property
+    def sentence(self) -> SafeString | str:
+        """What the fact says; what it replaced is marked in it."""
+        return _show_newer(self.old, self.fact)
+
+    @property
+    def difference(self) -> SafeString | str:
+        """What replaced the fact says, with the difference marked."""
+        return _show_newer(self.fact, self.newer)
+
+
+def _show_newer(old: Fact | None, newer: Fact | None) -> SafeString | str:
+    if newer is None:
+        return ""
+    return show_difference(old.fact, newer.fact) if old else newer.fact
+
+
 def render_changes(
     tenant: Tenant, changes: Sequence[Change], *, about: Fact | None = None
-) -> list[dict[str, Any]]:
+) -> list[ShownChange]:
     """Return changes in words, in one query; `about`: as seen from that fact."""
-    ids = {one for change in changes for one in (change.memory_id, change.other_memory_id) if one}
-    facts = Fact.objects.of(tenant).in_bulk(ids)
-    return [_render_change(change, facts, about) for change in changes]
+    facts = read_facts(tenant, changes)
+    return [render_change(change, facts, about=about.id if about else None) for change in changes]
 
 
-def _render_change(change: Change, facts: Mapping[Any, Fact], about: Fact | None) -> dict[str, Any]:
-    """Return what a page says of a change; `old` is the fact that it replaced."""
-    fact = facts.get(change.memory_id)
-    is_new = change.action == Change.Action.NEW  # what it came from is no fact that it replaced
-    old = None if is_new else facts.get(change.other_memory_id)
-    before, after = render_states(change, about or fact)
-    old_before, old_after = render_states(change, old)
-    is_replaced = about is not None and change.other_memory_id == about.id
-    sentence = fact.fact if fact else ""
-    return {
-        "change": change,
-        "what": _render_what(change, before, is_replaced=is_replaced),
-        "note": render_note(change.note),
-        "fact": fact,
-        "sentence": show_difference(old.fact, sentence) if fact and old else sentence,
-        "old": old,
-        "before": before,
-        "after": after,
-        "old_before": old_before,
-        "old_after": old_after,
-        "tone": STATE_TONES.get(after, ""),
-    }
+def read_facts(
+    tenant: Tenant, changes: Iterable[Change], ids: Iterable[uuid.UUID] = ()
+) -> dict[uuid.UUID, Fact]:
+    """Return the facts that changes name, what replaced these, and those of `ids`, by id."""
+    named: set[uuid.UUID | None] = set(ids)
+    for change in changes:
+        ends = (_read_pair(change, uuid.UUID(name))[1] for name in change.states)
+        named |= {change.memory_id, change.other_memory_id}
+        named |= {after.superseded_by for after in ends if after}
+    return Fact.objects.of(tenant).in_bulk(named - {None})
 
 
-def _render_what(change: Change, before: str, *, is_replaced: bool) -> str:
-    if change.action == Change.Action.UPDATE and not is_replaced:
-        return "replaced another"
-    if change.action == Change.Action.INVALIDATE and before not in {"", ACTIVE}:
-        return "retired for another reason"
-    return TEXTS["actions"][change.action]
+def _read_pair(
+    change: Change, fact_id: uuid.UUID | None
+) -> tuple[states.State | None, states.State | None]:
+    """Return a fact's state before and after a change; both None where it did not change it."""
+    before, after = change.states.get(str(fact_id), (None, None))
+    return states.from_json(before), states.from_json(after)
+
+
+def render_change(
+    change: Change, facts: Mapping[uuid.UUID, Fact], *, about: uuid.UUID | None = None
+) -> ShownChange:
+    """Return a change in words, as seen from the fact that it names first, or from `about`.
+
+    What replaced what is read from the states: the order in which a step names two facts
+    differs from one action to the next.
+    """
+    seen, other = about or change.memory_id, change.other_memory_id
+    other = change.memory_id if other == seen else other
+    before, after = _read_pair(change, seen)
+    heir = after.superseded_by if after else None
+    of_other = _read_pair(change, other)[1]
+    replaces = of_other is not None and of_other.superseded_by == seen
+    is_beside = not replaces and other != heir and change.action != Change.Action.NEW
+    return ShownChange(
+        change,
+        _render_what(change, before, after, replaces=replaces),
+        facts.get(seen) if seen else None,
+        old=facts.get(other) if replaces and other else None,
+        newer=facts.get(heir) if heir else None,
+        beside=facts.get(other) if is_beside and other else None,
+        before=_name_state(before),
+        after=_name_state(after),
+    )
+
+
+def _name_state(state: states.State | None) -> str:
+    return (state.because or ACTIVE) if state else ""
+
+
+def _render_what(
+    change: Change, before: states.State | None, after: states.State | None, *, replaces: bool
+) -> str:
+    words = TEXTS["actions"]
+    if replaces:
+        return words["replaces"]
+    if after is None:
+        is_about_others = change.action in {Change.Action.UPDATE, Change.Action.INVALIDATE}
+        return words["others" if is_about_others else change.action]
+    if before is not None and before.because == Fact.Because.WAITING and not after.superseded_by:
+        return words["approved" if after.is_active else "rejected"]
+    if after.is_active or change.action == Change.Action.NEW:
+        return words[change.action]
+    if before is not None and not before.is_active:
+        return words["again"]
+    parts = [words.get(after.because, ""), words["update"] if after.superseded_by else ""]
+    return ", ".join(filter(None, parts)) or words["invalidate"]
 
 
 def render_note(code: str) -> str:
     return TEXTS["change_notes"].get(code, code.replace("_", " "))
-
-
-def render_states(change: Change, fact: Fact | None) -> tuple[str, str]:
-    """Return a fact's state before and after a change; empty where it did not change it."""
-    pair = change.states.get(str(fact.id)) if fact else None
-    known = map(states.from_json, pair or (None, None))
-    before, after = ((state.because or ACTIVE) if state else "" for state in known)
-    return before, after
 
 
 def get_story(request: HttpRequest, changeset: Changeset) -> Mapping[str, Any]:

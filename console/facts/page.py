@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from console.facts.changes import render_changes
+from console.facts.changes import ShownChange, render_changes
 from console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
 from console.facts.marks import MarksForm, read_marks
 from console.highlights import show_difference
@@ -82,7 +82,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
 
 def build_timeline(
     sources: Sequence[Evidence],
-    history: Sequence[Mapping[str, Any]],
+    history: Sequence[ShownChange],
     servings: Sequence[RetrievalHit],
 ) -> list[tuple[datetime, str, str]]:
     """Return the moments of a fact, oldest first: when, what happened, and a link to it.
@@ -90,7 +90,7 @@ def build_timeline(
     It was said, changed or served, in whatever conversation; what is masked stays so.
     """
     episodes = [source.episode for source in sources]
-    acts = [(step["change"].changeset, step["what"]) for step in history]
+    acts = [(step.changeset, step.what) for step in history]
     answers = [hit.retrieval for hit in servings]
     moments = [
         *((row.start_at, "said", link(row, row.title)) for row in episodes),

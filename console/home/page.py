@@ -81,11 +81,10 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any
             "bytes_limit": quotas.limits_of(row["tenant"])[0],
             "to_decide": row["suggested"] + row["pending"],
         }
-        row["calls"], row["refused"] = used.get(tenant_id, (0, 0))
-    return sorted(
-        rows.values(),
-        key=lambda row: not (row["dead_jobs"] or row["refused"] or row["share"] >= 80),
-    )
+        row |= {"calls": 0, "refused": 0, "errors": 0, **used.get(tenant_id, {})}
+        fails = row["refused"] or 2 * row["errors"] > row["calls"]
+        row["is_fine"] = not (row["dead_jobs"] or fails or row["share"] >= 80)
+    return sorted(rows.values(), key=lambda row: row["is_fine"])
 
 
 def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

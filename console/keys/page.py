@@ -1,6 +1,7 @@
 """The pages of a key and a tenant, and their acts: keys, limits, quotas and budgets, on record."""
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -28,7 +29,7 @@ from memoryproject.tenancy.models import APIKey, Scope, Tenant
 SET_BUDGET = "tenancy.set_budget"
 SEES_USAGE = "tenancy.view_keyusage"
 KEYS_SHOWN = 50
-USAGE_DAYS = 30
+USAGE_DAYS, FAILURES_SHOWN = 30, 20
 DAYS_SHOWN = 7
 
 
@@ -39,11 +40,15 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     calls = {str(row.day): row.calls for row in days}
     since = now.date() - timedelta(days=DAYS - 1)
     week = [row for row in days if row.day >= since]
+    failures = Counter[str]()
+    for row in week:
+        failures.update(row.failures or {})
     failed = [row.errors + row.faults + row.refused >= row.calls for row in week]
     return {
         "days": days,
         "spark": draw_days(calls, days=USAGE_DAYS) if days else "",
         "key_state": state,
+        "failures": failures.most_common(FAILURES_SHOWN),
         "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_rate(key),
         "old_secret_until": key.previous_until if state == "active" else None,

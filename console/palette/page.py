@@ -10,6 +10,8 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from console.pages import page_for
 from console.search.page import show_search
@@ -26,6 +28,8 @@ from memoryproject.adminkit.base import RECENT_KEY, read_id
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from notes.models import Note
+from people.models import Alias
+from people.queries import find_known
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
 
@@ -59,12 +63,14 @@ def show_palette(request: HttpRequest) -> HttpResponse:
 
 
 def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
-    """Yield pages, then the row of an id, then facts and conversations by their words."""
+    """Yield pages, then the row of an id, then people, facts and conversations by their words."""
     yield from find_pages(request, typed)
     named = read_id(typed)
     if named is not None:
         yield from find_rows(request, named)
         return
+    if request.user.has_perm("people.view_person"):
+        yield from find_people(typed)
     if request.user.has_perm("semantic.view_fact"):
         yield from _find_facts(typed)
     if request.user.has_perm("episodic.view_conversation"):
@@ -112,6 +118,20 @@ def _item_of(row: Any) -> Item:
 def _scope() -> Scope:
     """Return the one tenant that is seen; None: the walls show all."""
     return Scope(tenant_id=read_id(walls.get_seen()))
+
+
+def find_people(typed: str, *, at_most: int = A_KIND) -> Iterator[Item]:
+    """Yield people by a name or an id, and those whom agents know by it alone."""
+    for one in find_known(read_id(walls.get_seen()), typed, at_most=at_most):
+        address = reverse("console:person_known")
+        query = urlencode({"tenant": one.tenant.name, "kind": one.kind, "value": one.name})
+        about = Alias.Kind(one.kind).label if one.kind else "person"
+        link = f"{address}?{query}" if one.kind else _address_of(one.person_id)
+        yield Item(one.name, f"{about}, {one.tenant.name}", link, "person")
+
+
+def _address_of(person_id: uuid.UUID | None) -> str:
+    return reverse("admin:people_person_change", args=[person_id])
 
 
 def _find_facts(typed: str) -> Iterator[Item]:

@@ -11,25 +11,27 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 
 from console import pages
 from console.facts.forms import CURATE
 from console.forms import LinesField, ReasonForm, TextForm, submit
 from episodic.revealing import Reader
+from memoryproject.adminkit.base import read_id
 from memoryproject.edge.pages import PAGE_AT_MOST
 from memoryproject.tenancy.models import Tenant
 from people import queries, services
 from people.api import KINDS, take_kind
-from people.models import Person
+from people.models import Alias, Person
 from people.queries import Identity
 from retrieval.markdown import NO_FENCE
 from retrieval.profile import ProfileRequest, draft_profile, of_user
 from retrieval.profile_lines import EPISODES, HEADINGS
 from semantic.models import Fact
 
-FORM = "console/people/form.html"
+FORM, KNOWN = "console/people/form.html", "console/people/known.html"
 SHOWN_AT_MOST = 20
 NAMES_AT_MOST = 50
 NAME_AT_MOST = 255
@@ -53,6 +55,11 @@ class PersonForm(TextForm):
             raise forms.ValidationError("Name an id, or a speaker.")
 
 
+class KnownForm(TextForm):
+    kind = forms.ChoiceField(choices=Alias.Kind.choices)
+    value = forms.CharField(strip=False)
+
+
 class MergeForm(ReasonForm):
     into_id = forms.ModelChoiceField(Person.across_tenants.none())
     field_order = ("into_id", "reason")
@@ -67,11 +74,22 @@ class MergeForm(ReasonForm):
 
 
 def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
-    """Return under which names and ids somebody is known, and what is theirs, the newest first."""
-    identity, sees = queries.find_identity(person), request.user.has_perm
-    reader = Reader(request.user)
-    belongings = queries.list_belongings(person.tenant, identity)
+    """Return who somebody is, and what is theirs."""
+    identity = queries.find_identity(person)
     others = Person.objects.of(person.tenant).filter(id__in=identity.person_ids[1:])
+    return {
+        **tell_belongings(request, person.tenant, identity),
+        "merged_into": queries.find_merge(person),
+        "others": list(others.order_by("id")),
+        "merge_form": MergeForm(prefix="merge", person=person),
+        "unmerge_form": ReasonForm(prefix="unmerge"),
+    }
+
+
+def tell_belongings(request: HttpRequest, tenant: Tenant, identity: Identity) -> dict[str, Any]:
+    """Return under which names and ids somebody is known, and what is theirs, the newest first."""
+    sees, reader = request.user.has_perm, Reader(request.user)
+    belongings = queries.list_belongings(tenant, identity)
     shown = {
         kind: list(reader.rows(belongings[kind]).order_by("-id")[:SHOWN_AT_MOST])
         for kind, permission in SEEN_BY.items()
@@ -79,30 +97,41 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     }
     return {
         "identity": identity,
-        "profile": find_profile(person, identity, reader) if sees(SEEN_BY["facts"]) else {},
-        "merged_into": queries.find_merge(person),
-        "others": list(others.order_by("id")),
+        "profile": find_profile(tenant, identity, reader) if sees(SEEN_BY["facts"]) else {},
+        "talks_in": queries.conversations_shared(tenant, identity).count(),
         "counts": [(kind, rows.count()) for kind, rows in belongings.items()],
         "shown": shown,
         "shown_at_most": SHOWN_AT_MOST,
-        "merge_form": MergeForm(prefix="merge", person=person),
-        "unmerge_form": ReasonForm(prefix="unmerge"),
     }
 
 
-def find_profile(person: Person, identity: Identity, reader: Reader) -> dict[str, list[Fact]]:
+def find_profile(tenant: Tenant, identity: Identity, reader: Reader) -> dict[str, list[Fact]]:
     """Return the facts of a person's profile by heading; no receipt is written, as nobody asked."""
     if not identity.user_ids:
         return {}
-    scope = of_user(person.tenant, identity.user_ids[0])
+    scope = of_user(tenant, identity.user_ids[0])
     request = ProfileRequest(sections=FACT_SECTIONS)
-    drafted = draft_profile(person.tenant, scope, request, NO_FENCE, now=timezone.now())
+    drafted = draft_profile(tenant, scope, request, NO_FENCE, now=timezone.now())
     ids = [line.hit.found.memory_id for line in drafted.lines]
-    facts = reader.rows(Fact.objects.of(person.tenant).filter(id__in=ids)).in_bulk()
+    facts = reader.rows(Fact.objects.of(tenant).filter(id__in=ids)).in_bulk()
     return {
         HEADINGS[section].strip("# \n"): [facts[line.hit.found.memory_id] for line in lines]
         for section, lines in groupby(drafted.lines, key=attrgetter("section"))
     }
+
+
+@pages.admin_page(KNOWN, "Known to agents", SEES_PERSON[0], of_one_tenant=True)
+def show_known(request: HttpRequest, tenant: Tenant) -> pages.Answer:
+    """Show somebody of whom only a name or an id is known, or the person who has it."""
+    form = KnownForm(request.GET)
+    if not form.is_valid():
+        raise Http404
+    known = queries.Known(tenant, form.cleaned_data["value"], form.cleaned_data["kind"])
+    alias = Alias.objects.of(tenant).filter(kind=known.kind, value=known.name).first()
+    if alias is not None:
+        return redirect("admin:people_person_change", alias.person_id)
+    told = tell_belongings(request, tenant, known.identity)
+    return {"title": known.name, "known": known, **told}
 
 
 @pages.admin_page(FORM, "Add a person", *SEES_PERSON, of_one_tenant=True)
@@ -126,6 +155,11 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages
     if name == "merge":
         form = MergeForm(request.POST, prefix=name, person=person)
         title, act = "Merge two people", partial(services.merge, **named)
+        if "preview" in request.POST:
+            named_id = read_id(form["into_id"].value() or "")
+            into = Person.objects.of(person.tenant).filter(id__in=[named_id]).first()
+            told = tell_belongings(request, person.tenant, queries.find_identity(person))
+            return {"title": title, "form": form, "person": person, "into": into, **told}
     done = submit(form, lambda: pages.redirect_to(act(**form.cleaned_data)))
     if done is not None:
         messages.success(request, "Done.")

@@ -22,6 +22,7 @@ from indexing.models import UnitKind
 from indexing.tenant_search import POOL, QUERY_AT_MOST, Scope, read_query
 from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
+from people.queries import Known, find_known
 
 SEEN_BY = ("semantic.view_fact", "episodic.view_episode", "episodic.view_message")
 KINDS = (UnitKind.FACT, UnitKind.EPISODE, UnitKind.NOTE, UnitKind.MESSAGE)
@@ -69,6 +70,7 @@ def show_search(request: HttpRequest) -> Answer:
         "form": form,
         "tenant": tenant,
         "groups": groups,
+        "people": _find_people(request, tenant, words) if words and tenant and page == 1 else [],
         "elsewhere": count_elsewhere(request, params) if words and page == 1 else [],
         "tenants_searched": TENANTS_SEARCHED,
         "total": sum(group.total + len(group.unprocessed) for group in groups),
@@ -79,6 +81,11 @@ def show_search(request: HttpRequest) -> Answer:
         "saved": filters_for(request),
         "path": request.get_full_path(),
     }
+
+
+def _find_people(request: HttpRequest, tenant: Tenant, words: str) -> list[Known]:
+    may = request.user.has_perm("people.view_person")
+    return find_known(tenant.id, words, at_most=A_GROUP) if may else []
 
 
 def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[Tenant, str]]:

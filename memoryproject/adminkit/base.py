@@ -18,6 +18,7 @@ from django.db import DataError, ProgrammingError, models
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
@@ -75,7 +76,8 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Show the list, read from a replica where that has what the person did last."""
         entry = TABLES.get(self.model._meta.label_lower, {})
-        extra_context = {"about": entry.get("about", ""), **(extra_context or {})}
+        title = capfirst(self.model._meta.verbose_name_plural)
+        extra_context = {"title": title, "about": entry.get("about", ""), **(extra_context or {})}
         if request.method != "GET":
             return super().changelist_view(request, extra_context)
         self.has_view_or_change_permission(request)  # rights are looked up at the primary

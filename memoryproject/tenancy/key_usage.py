@@ -9,16 +9,19 @@ import json
 import logging
 import math
 import os
+import re
 import threading
 import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date
+from typing import NamedTuple
 
 from django.db import Error, connection
-from django.db.models import IntegerField, Sum
+from django.db.models import F, IntegerField, Sum
 from django.db.models.expressions import RawSQL
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from memoryproject.database.clock import execute, read_sql
@@ -28,19 +31,55 @@ from memoryproject.tenancy.models import APIKey, KeyUsage
 
 logger = logging.getLogger("memory.usage")
 
+AN_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+FIELD = re.compile(r"[a-z0-9_.]{1,40}")
+FAILURE_AT_MOST = 300
+"""Characters."""
 WRITE_EVERY_S = 20.0
 BUCKETS = 32
 """Of latencies: the one at place n, from 0 on, holds answers within 2 ** (n / 2) ms."""
 ADD = read_sql(__file__, "write_key_usage.sql")
 P95 = read_sql(__file__, "key_p95.sql")
 
+
+class Failure(NamedTuple):
+    """A call that was refused or failed, in words."""
+
+    what: str
+
+
+Counts = Counter[str | int | Failure]
 _lock = threading.Lock()
-_counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counter[str | int]] = defaultdict(Counter)
+_counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counts] = defaultdict(Counter)
 """By tenant, key and day: what the columns are to grow by, and the buckets by their place."""
 
 
-def count_answer(key: APIKey, *, status: int, ms: float, bytes_in: int, bytes_out: int) -> None:
-    counts: Counter[str | int] = Counter()
+def describe_failure(request: HttpRequest, response: HttpResponseBase) -> Failure | None:
+    """Return status, method, route and message of an answer from 400 on; None: it is none.
+
+    A message holds nothing that somebody said, nor does this: ids are cut out of it.
+    """
+    if response.status_code < 400:
+        return None
+    route = request.resolver_match.route if request.resolver_match else ""
+    body = getattr(response, "data", None) or {}
+    fields = ", ".join(name for name in sorted(body.get("fields", ())) if FIELD.fullmatch(name))
+    message = AN_ID.sub("…", body.get("message", "")) + (f" ({fields})" if fields else "")
+    return Failure(f"{response.status_code} {request.method} {route}: {message}"[:FAILURE_AT_MOST])
+
+
+def count_answer(
+    key: APIKey,
+    *,
+    status: int,
+    ms: float,
+    bytes_in: int,
+    bytes_out: int,
+    failure: Failure | None = None,
+) -> None:
+    counts: Counts = Counter()
+    if failure is not None:
+        counts[failure] = 1
     counts["calls"] = 1
     counts["bytes_in"], counts["bytes_out"] = bytes_in, bytes_out
     counts["refused"] = int(status == 429)
@@ -80,6 +119,9 @@ def write_counts() -> None:
             "key_id": str(key_id),
             "day": str(day),
             "latencies": [count[place] for place in range(BUCKETS)],
+            "failures": {
+                name.what: number for name, number in count.items() if isinstance(name, Failure)
+            },
             **{name: number for name, number in count.items() if isinstance(name, str)},
         }
         for (tenant_id, key_id, day), count in counts.items()
@@ -126,11 +168,16 @@ def _begin_to_write() -> None:
     atexit.register(write)
 
 
-def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, tuple[int, int]]:
-    """Return how many calls each tenant's keys made from a day on, and how many were refused."""
+def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, dict[str, int]]:
+    """Return by tenant the `calls` of its keys from a day on, of which `refused` and `errors`.
+
+    Errors are all answers from 400 on that are not refused as too many.
+    """
     rows = KeyUsage.across_tenants.filter(tenant_id__in=ids, day__gte=since)
-    sums = rows.values_list("tenant_id").annotate(Sum("calls"), Sum("refused"))
-    return {tenant_id: (calls, refused) for tenant_id, calls, refused in sums}
+    failed = Sum(F("errors") + F("faults"))
+    sums = rows.values_list("tenant_id").annotate(Sum("calls"), Sum("refused"), failed=failed)
+    names = ("calls", "refused", "errors")
+    return {tenant_id: dict(zip(names, counts, strict=True)) for tenant_id, *counts in sums}
 
 
 def p95_of_key(*, since: date) -> RawSQL:

@@ -65,6 +65,7 @@ class WallsMiddleware:
                 ms=1000 * (time.monotonic() - started),
                 bytes_in=declared_bytes(request.META),
                 bytes_out=len(getattr(response, "content", b"")),
+                failure=key_usage.describe_failure(request, response),
             )
         return response
 

@@ -251,6 +251,11 @@ class KeyUsage(TenantModel):
         models.BigIntegerField(),
         help_text="Calls by latency: place n, from 0 on, within 2 ** (n / 2) ms.",
     )
+    failures = models.JSONField(
+        null=True,
+        help_text="Calls by what was answered from 400 on: status, method, route and message; the "
+        "20 most frequent. NULL: none, or counted by an earlier version.",
+    )
 
     class Meta(TenantModel.Meta):
         verbose_name = "usage of a key"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.contrib import admin
 from django.db import models
 from django.urls import reverse
@@ -25,3 +27,8 @@ def newest(model: type[models.Model]) -> models.Model:
     row = rows.order_by("-pk").first()
     assert row is not None, f"no {model.__name__}"
     return row
+
+
+def seen(shown: object) -> str:
+    """Return a page, or a part of one, without what only a screen reader says."""
+    return re.sub(r'<span class="console-heard">[^<]*</span>', "", str(shown))

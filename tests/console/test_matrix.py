@@ -138,6 +138,7 @@ PAGES = {
     "console:note_restore": Page("cs", get=404, post=404),  # the newest note is held
     "console:link_draw": Page("cs", get=405, post=400),
     "console:link_remove": Page("cs", post=302),
+    "console:person_known": Page("cas", get=404, post=404),
     "console:person_new": Page("cs", post=400),
     "console:person_export": Page("cs", get=405, post=200),
     "console:person_merge": Page("cs", get=405, post=400),

@@ -259,6 +259,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "comment": "emptied where it may quote what is erased",
         "changed_by": WHO,
     },
+    "tenancy_keyusage": {"failures": "routes, and messages of ours without ids or words"},
     "tenancy_apikey": {
         "default_scope": WORD,
         "links": WORD,

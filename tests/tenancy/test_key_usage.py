@@ -40,6 +40,26 @@ def test_calls_errors_refusals_and_bytes_are_counted(ana: Agent) -> None:
     assert usage.day == timezone.now().date()
 
 
+def test_what_calls_failed_of_is_counted_and_shown_on_the_keys_page(ana: Agent) -> None:
+    unknown = uuid.uuid4()
+    for _ in range(2):
+        assert ana.post("search", {"nonsense": "Mira is ill"}).status_code == 400
+        usage_of(ana)  # two writes add up
+    assert ana.get(f"facts/{unknown}").status_code == 404
+    failures = usage_of(ana).failures
+    invalid, missing = sorted(failures)
+    assert invalid.startswith("400 POST api/v0/search: The request has errors. (nonsense, query")
+    assert missing.startswith("404 GET api/v0/facts/<id:fact_id>: ")
+    assert failures == {invalid: 2, missing: 1}
+    assert "Mira" not in invalid and str(unknown) not in missing
+    operator = visit_as("operator")
+    shown = operator.get(reverse("admin:tenancy_apikey_change", args=[ana.key.pk])).content.decode()
+    assert "400 POST api/v0/search: The request has errors." in shown
+    home = operator.get(reverse("admin:index"), {"tenant": ""})
+    (row,) = [row for row in home.context["rows"] if row["tenant"] == ana.tenant]
+    assert row["errors"] == 3 and not row["is_fine"]
+
+
 def test_counting_asks_the_database_nothing_and_two_writes_add_up(ana: Agent) -> None:
     ana.get("whoami")
     with CaptureQueriesContext(connection) as counted:

@@ -93,13 +93,34 @@ document.addEventListener("keydown", (event) => {
   location = first.href;
 }, true);
 
+// A screen reader reads the theme's icons as words: "home Home". Where nothing else is a name, one is given.
+function readName(node) {
+  const copy = node.cloneNode(true);
+  copy.querySelectorAll("kbd, .console-heard, .material-symbols-outlined").forEach((part) => part.remove());
+  return copy.textContent.trim().replace(/\s+/g, " ");
+}
+const ICONS = { neurology: "Memory server", dock_to_right: "Menu", menu: "Menu", close: "Close" };
+function hideIcons() {
+  for (const icon of document.querySelectorAll(".material-symbols-outlined:not([aria-hidden])")) {
+    const control = icon.closest("a, button, summary");
+    if (control && !control.hasAttribute("aria-label") && !readName(control)) {
+      const word = icon.textContent.trim();
+      control.setAttribute("aria-label", control.title || ICONS[word] || word[0].toUpperCase() + word.slice(1).replaceAll("_", " "));
+    }
+    icon.setAttribute("aria-hidden", "true");
+  }
+}
+document.addEventListener("DOMContentLoaded", () => {
+  hideIcons();
+  new MutationObserver(hideIcons).observe(document.body, { childList: true, subtree: true });
+});
+
 // "?" lists the keys that work on this page.
 function listKeys() {
   const keys = [["?", "This list"], ["Ctrl+K", "Command palette: pages, facts, conversations, ids"]];
   if (document.getElementById("console-search")) keys.push(["/", "To the field of the search"]);
   for (const one of document.querySelectorAll("[data-key]")) {
-    const label = one.getAttribute("aria-label") || (one.querySelector("summary") || one).textContent;
-    keys.push([one.dataset.key, label.trim().replace(/\s+/g, " ")]);
+    keys.push([one.dataset.key, one.getAttribute("aria-label") || readName(one.querySelector("summary") || one)]);
   }
   return keys;
 }

@@ -5,14 +5,16 @@
 -- index: tenancy_keyusage_one_a_day
 -- Keys that were erased meanwhile are left out; the order keeps two processes from a deadlock.
 INSERT INTO tenancy_keyusage AS usage (
-    id, tenant_id, key_id, day, calls, errors, refused, faults, bytes_in, bytes_out, latencies
+    id, tenant_id, key_id, day, calls, errors, refused, faults, bytes_in, bytes_out, latencies,
+    failures
 )
 SELECT
     more.id, more.tenant_id, more.key_id, more.day, more.calls, more.errors, more.refused,
-    more.faults, more.bytes_in, more.bytes_out, more.latencies
+    more.faults, more.bytes_in, more.bytes_out, more.latencies, more.failures
 FROM jsonb_to_recordset(%(rows)s::jsonb) AS more (
     id uuid, tenant_id uuid, key_id uuid, day date, calls bigint, errors bigint, refused bigint,
-    faults bigint, bytes_in bigint, bytes_out bigint, latencies bigint[]
+    faults bigint, bytes_in bigint, bytes_out bigint, latencies bigint[],
+    failures jsonb
 )
 INNER JOIN tenancy_apikey AS key ON key.tenant_id = more.tenant_id AND key.id = more.key_id
 ORDER BY more.tenant_id, more.key_id, more.day
@@ -27,4 +29,18 @@ ON CONFLICT (tenant_id, key_id, day) DO UPDATE SET
         SELECT had + came
         FROM unnest(usage.latencies, excluded.latencies) WITH ORDINALITY AS both_ (had, came, place)
         ORDER BY place
+    ),
+    failures = (
+        SELECT jsonb_object_agg(what, total)
+        FROM (
+            SELECT what, sum(count::bigint) AS total
+            FROM (
+                SELECT * FROM jsonb_each_text(usage.failures)
+                UNION ALL
+                SELECT * FROM jsonb_each_text(excluded.failures)
+            ) AS counted (what, count)
+            GROUP BY what
+            ORDER BY total DESC, what
+            LIMIT 20
+        ) AS most
     )

@@ -18,6 +18,7 @@ from episodic.models import Conversation, Message
 from retrieval.models import Retrieval, RetrievalHit
 from semantic import corrections, curation, reverts
 from semantic.models import Changeset, Fact
+from tests.admin.pages import seen
 from tests.conftest import Agent
 from tests.console.visitors import visit_as
 
@@ -154,7 +155,7 @@ def test_a_fact_is_shown_as_it_then_was_with_what_came_later(
     corrections.correct_fact(act=act(ana, "She said fifty."), fact_id=fact.id, sentence=better)
     page = html.unescape(open_case(auditor, answered))
     assert "declared wrong, replaced by another fact" in page and "She said fifty." in page
-    assert "<del>forty</del><ins>fifty</ins>" in page and "by carla" in page
+    assert "<del>forty</del><ins>fifty</ins>" in seen(page) and "by carla" in page
     (told,) = [one for one in export(auditor, answered)["facts"] if one["id"] == str(fact.id)]
     assert (told["state_then"], told["state_now"]) == ("held", "wrong")
     assert told["fact"] == fact.fact

@@ -1,0 +1,93 @@
+"""Somebody is found by name: people, user ids, and those who only spoke."""
+
+from __future__ import annotations
+
+import html
+import re
+import uuid
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from people.models import Merge, Person
+from tests.admin.pages import page
+from tests.conftest import Agent
+from tests.console.people.test_person_page import WHY, add, talk
+
+pytestmark = pytest.mark.django_db
+__all__ = ["talk"]
+
+
+def follow(browser: Client, name: str, text: str) -> str:
+    """Return the page to which a link with somebody's name leads."""
+    icon = r"\s*(?:<span[^>]*>[^<]*</span>)?\s*(?:<[^>]*>)?"
+    link = re.search(rf'href="([^"]*)"[^>]*>{icon}{name}', text)
+    assert link is not None, text
+    answer = browser.get(html.unescape(link[1]), follow=True)
+    assert answer.status_code == 200
+    return html.unescape(answer.content.decode())
+
+
+def test_who_only_spoke_is_listed_and_found_without_anybodys_doing(
+    curator: Client, auditor: Client, talk: str
+) -> None:
+    for browser in (curator, auditor):
+        listed = browser.get(page(Person, "changelist")).content.decode()
+        assert "mira-1" in listed
+        shown = follow(browser, "Mira", listed)
+        assert "Talks in <b>1</b> conversation" in shown and "Rotterdam" in shown
+        palette = browser.get(reverse("admin:search"), {"s": "mira", "extended": "1"})
+        assert "Talks in <b>1</b>" in follow(browser, "Mira", palette.content.decode())
+        browser.get("/admin/", {"tenant": "ana's"})
+        found = browser.get(reverse("console:search"), {"q": "mira"}).content.decode()
+        assert "Talks in <b>1</b>" in follow(browser, "mira-1", found.split('id="found-people"')[1])
+    assert not Person.across_tenants.exists()
+    assert "Add as a person" not in shown
+
+
+def test_a_person_is_found_by_name_id_and_speaker(curator: Client, talk: str) -> None:
+    mira = add(curator, "Mrs. Kowalska", user_ids="mira-1", speakers="Mira")
+    for words in ("kowalska", "RA-1", "mira"):
+        found = curator.get(reverse("console:search"), {"q": words}).content.decode()
+        assert page(Person, "change", mira.pk) in found, words
+        palette = curator.get(reverse("admin:search"), {"s": words, "extended": "1"})
+        assert page(Person, "change", mira.pk) in palette.content.decode()
+        listed = curator.get(page(Person, "changelist"), {"q": words}).content.decode()
+        assert page(Person, "change", mira.pk) in listed, words
+    known = curator.get(reverse("console:person_known"), {"kind": "speaker", "value": "Mira"})
+    assert known["Location"] == page(Person, "change", mira.pk)
+    other = curator.get(page(Person, "changelist")).content.decode()
+    assert "kind=speaker&amp;value=Mira" not in other
+
+
+def test_somebody_who_spoke_with_others_talks_in_a_conversation(
+    curator: Client, ana: Agent
+) -> None:
+    shared = uuid.uuid4()
+    ana.say(shared, "Hello.", name="Nora")
+    ana.say(shared, "Hi.", name="Paul")
+    nora = add(curator, "Nora", speakers="Nora")
+    shown = curator.get(page(Person, "change", nora.pk)).content.decode()
+    assert "Talks in <b>1</b> conversation, 1 of them shared with others" in shown
+
+
+def test_a_merge_shows_first_what_will_move(curator: Client, talk: str) -> None:
+    mira, twin = add(curator, "Mira", user_ids="mira-1"), add(curator, "M.", speakers="Mira")
+    shown = curator.get(page(Person, "change", mira.pk)).content.decode()
+    assert "Merge with …" in shown and "This is another" not in shown
+    given = {"merge-into_id": str(twin.pk), "merge-reason": WHY, "preview": "1"}
+    told = curator.post(reverse("console:person_merge", args=[mira.pk]), given)
+    text = html.unescape(told.content.decode())
+    assert told.status_code == 200 and "will count as M., with 1 conversations" in text
+    assert not Merge.across_tenants.exists()
+    del given["preview"]
+    assert curator.post(reverse("console:person_merge", args=[mira.pk]), given).status_code == 302
+
+
+def test_an_odd_address_of_somebody_is_not_found(curator: Client, talk: str) -> None:
+    curator.get("/admin/", {"tenant": "ana's"})
+    for asked in ({}, {"kind": "cat", "value": "x"}, {"kind": "user", "value": "a\x00b"}):
+        assert curator.get(reverse("console:person_known"), asked).status_code == 404
+    shown = curator.get(reverse("console:person_known"), {"kind": "user", "value": "<b>"})
+    assert "user ids: <b>&lt;b&gt;</b>" in shown.content.decode()
