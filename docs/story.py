@@ -10,6 +10,7 @@ import html
 import sys
 import uuid
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from memory_server_client import Client
@@ -51,14 +52,14 @@ def play(memory: Client) -> Iterator[Scene]:
     memory.correct_fact(fact["id"], right, reason="She said so on the phone.")
     served = [
         answer["id"]
-        for answer in memory.list_retrievals(user_id=user)
+        for answer in islice(memory.list_retrievals(), 20)
         if any(hit["memory_id"] == fact["id"] for hit in answer["hits"])
     ]
     yield (
         "A curator corrects it. What was told before is known",
         [
             ("said", f"POST facts/…/correct   “{right}”"),
-            ("note", f"{len(served)} answer told the old value: receipt {', '.join(served)}"),
+            ("note", f"Told to {len(served)} agent so far: receipt {', '.join(served)}"),
         ],
     )
     yield "From then on every chat gets the correction, and the old line says so", ask()
