@@ -155,8 +155,14 @@ class _Run:
             return False
         if corrects(said.text) and self._correct(said):
             return True
-        replaced = self._find_replaced(said) if verdict.category or verdict.is_stated else None
-        # News about what is known is worth keeping: "They reset it, the alarm takes 4471 now."
+        replaced = None
+        if verdict.category or verdict.is_stated or verdict.may_be_news:
+            near = self._pick_near(said, must_share=not (verdict.category or verdict.is_stated))
+            replaced = self._find_replaced(said, near)
+        # News about what is known is worth keeping: "They reset it, the alarm takes 4471 now." Not
+        # beside a standing instruction: what is none itself is a request for now.
+        if replaced and not verdict.category and replaced[0].category is engines.Category.GUIDELINE:
+            replaced = None
         category = verdict.category or (replaced and replaced[0].category)
         if category is None:
             return False
@@ -210,9 +216,10 @@ class _Run:
             old, share = replaced
             self._suggest(old.alias, alias, share=share)
 
-    def _find_replaced(self, said: Said) -> tuple[ActiveFact, float] | None:
-        """Return the speaker's older fact that a sentence most likely replaces, and how likely."""
-        near = self._pick_near(said)
+    def _find_replaced(
+        self, said: Said, near: Sequence[ActiveFact]
+    ) -> tuple[ActiveFact, float] | None:
+        """Return the older fact that a sentence most likely replaces, and how likely."""
         older = [judging.Older(item.alias, item.quotation[1], item.at) for item in near]
         replaced = self._judge.find_replaced(said.text, said.line.at, older)
         if replaced is None:
@@ -235,8 +242,11 @@ class _Run:
         self._known[alias] = set(content_stems(fact))
         return alias
 
-    def _pick_near(self, said: Said) -> list[ActiveFact]:
-        """Return the speaker's older facts that share the rarest words with a sentence."""
+    def _pick_near(self, said: Said, *, must_share: bool) -> list[ActiveFact]:
+        """Return the speaker's older facts that share the rarest words with a sentence.
+
+        `must_share`: at least one word; else what shares none comes last.
+        """
         stems = set(content_stems(said.text)) - set(content_stems(said.speaker))
         own = [
             item
@@ -249,7 +259,7 @@ class _Run:
             for item in own
         }
         near = sorted(own, key=lambda item: -weights[item.alias])[:COMPARED_AT_MOST]
-        return near
+        return [item for item in near if weights[item.alias] or not must_share]
 
     def _suggest(
         self, old: str, new: str | None, reason: str = "replaced", *, share: float = 1.0

@@ -46,9 +46,12 @@ class Verdict:
     stands_alone: bool
     """Whether it is worth keeping without that."""
     is_stated: bool
+    may_be_news: bool
+    """Whether it is worth keeping where it seems to replace what is known: it is meant, and asks
+    nothing."""
 
 
-NOTHING = Verdict(None, leans=False, stands_alone=False, is_stated=False)
+NOTHING = Verdict(None, leans=False, stands_alone=False, is_stated=False, may_be_news=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,7 @@ class Judge:
             leans=is_dangling or (shares[heads.LEANS] >= CERTAIN and not is_to_keep),
             stands_alone=endangers or not is_dangling,
             is_stated=is_meant and told >= CERTAIN,
+            may_be_news=is_meant and shares["question"] < CERTAIN,
         )
 
     def find_replaced(

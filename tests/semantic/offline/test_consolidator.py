@@ -297,6 +297,19 @@ def test_news_about_what_is_known_is_kept_though_it_looks_dull() -> None:
     assert news.fact.startswith('Bo: "They reset it')
 
 
+def test_news_is_kept_though_it_is_put_as_a_request() -> None:
+    said = ("Bo", "user", "can someone fix my number on the list, should read 0455 730 964.")
+    known = [know('Bo: "my number for the group list: 0455 018 227"')]
+    assert [item.fact for item in learn(said, known=known)] == [f'Bo: "{said[2]}"']
+    assert not learn(said)
+
+
+def test_a_request_is_no_guideline_for_a_guideline_that_it_resembles() -> None:
+    known = [know('Bo: "Antworte mir bitte immer auf Deutsch."', category="guideline")]
+    said = ("Bo", "user", "Kannst du mir das mal kurz auf Deutsch übersetzen")
+    assert all(item.category != "guideline" for item in learn(said, known=known))
+
+
 def test_a_list_is_kept_with_its_heading() -> None:
     assert facts_of("My allergies:\n- peanuts\n- bee stings") == [
         'Bo: "My allergies: - peanuts - bee stings"'
