@@ -106,6 +106,7 @@ def run(
     name, prepare, by_plan = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
     is_distributed = connection.is_distributed  # type: ignore[attr-defined]
     if keep and not connection.in_atomic_block and not is_distributed:
+        connection.ensure_connection()  # a request may begin with this statement
         kept = vars(connection.connection).setdefault("kept_plans", set())
         for _ in range(2):
             try:
