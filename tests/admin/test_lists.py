@@ -156,4 +156,5 @@ def test_a_list_asks_no_more_of_the_database_for_25_rows_than_for_5(
             registered.list_per_page = rows
             counts[rows] = count_queries(auditor, page(model, "changelist"))
         registered.list_per_page = usual
-        assert counts[5] == counts[25] <= 12, (model, counts)
+        # The list of people also has those whom nobody has added: four look-ups more.
+        assert counts[5] == counts[25] <= (16 if model is Person else 12), (model, counts)

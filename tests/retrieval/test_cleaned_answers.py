@@ -69,7 +69,9 @@ def test_no_answer_as_text_carries_a_payload(eve: Agent, attacked: uuid.UUID) ->
     texts.append(ask(eve, "recent_memory", attacked, limit=100).content.decode())
     texts.append(ask(eve, "context_pre_retrieve", attacked, query=QUESTION).content.decode())
     profile = eve.get(f"conversations/{attacked}/profile", max_tokens=100_000).content.decode()
-    assert "plan and the chart" in texts[0] and len(texts[3]) > 5_000 < len(profile)
+    assert "plan and the chart" in texts[0] and len(texts[3]) > 5_000
+    # Its facts differ in a number alone, so most count as former values of one thing.
+    assert "plan and the chart" in profile and len(profile) > 2_000
     assert_harmless(profile)
     assert_only_our_lines(profile, sections=6)
     for text in texts:
