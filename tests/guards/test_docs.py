@@ -82,7 +82,8 @@ def test_the_tutorial_runs_and_answers_what_it_shows(
 
 def assert_remembers(answer: str) -> None:
     """Check that an answer contains Ana's move, in her own words and with its week beside it."""
-    moved = r'^- (?:\d\d:\d\d )?Ana: "I moved from Lisbon to Porto last week \([^)]+\d{4}\)\."'
+    said = r'Ana: "I moved from Lisbon to Porto last week \([^)]+\d{4}\)\."'
+    moved = rf"^- (?:\[identity\] |\d\d:\d\d )?{said}"
     assert "## Episodic Memories" in answer and re.search(moved, answer, re.M)
 
 

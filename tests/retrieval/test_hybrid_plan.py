@@ -22,13 +22,15 @@ from episodic.models import Conversation
 from indexing.models import MemoryKind, SearchUnit, SearchVector
 from retrieval import links
 from retrieval.hits import Hit, load_candidates
+from retrieval.markdown import NO_FENCE
 from retrieval.models import Retrieval
+from retrieval.profile import ProfileRequest, draft_profile
 from retrieval.question_times import read_times
 from retrieval.receipts import count_served, measure_pace, write_receipt
 from retrieval.scope import find_scope, in_one
 from retrieval.search.in_conversation import Meaning, Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
-from retrieval.statements import read_edges, read_file, read_find, read_hybrid
+from retrieval.statements import read_edges, read_file, read_find, read_hybrid, read_profile
 from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
@@ -134,6 +136,7 @@ WHOLE = {
     "load.sql": read_file("load.sql"),
     "neighbours.sql": read_edges("neighbours.sql", once=True),
     "pace.sql": read_file("pace.sql"),
+    "profile.sql": read_profile(),
     "scope.sql": read_file("scope.sql"),
     "served.sql": read_file("served.sql"),
     "walk.sql": read_edges("walk.sql", once=True),
@@ -216,6 +219,7 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
         )
         write_receipt(receipt, hits=hits, started=time.monotonic())
         count_served(ana.tenant, facts)
+        draft_profile(ana.tenant, in_one(conversation), ProfileRequest(), NO_FENCE, now=NOW)
         measure_pace(ana.tenant, spans=[(NOW, NOW + timedelta(days=1000))], at_most=100)
         links.walk(tenant=ana.tenant, start=hub, depth=3)
         links.links_of(tenant=ana.tenant, memory_id=hub, at_most=100)
