@@ -38,5 +38,4 @@ class PersonAdmin(ReadOnlyAdmin):
     ) -> Any:
         """Return the people whose name, or another name or id of theirs, holds the words."""
         found, is_distinct = super().get_search_results(request, queryset, search_term)
-        named = Alias.across_tenants.filter(value__icontains=search_term).values("person")
-        return found | queryset.filter(id__in=named), is_distinct
+        return found | queryset.filter(queries.is_named(search_term)), is_distinct

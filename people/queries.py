@@ -52,21 +52,26 @@ class Known:
         return Identity((), (self.name,) if is_user else (), () if is_user else (self.name,))
 
 
+def is_named(words: str) -> Q:
+    """Return the condition on a person whose name, or another name or id of theirs, has words."""
+    named = Alias.across_tenants.filter(value__icontains=words).values("person")
+    return Q(name__icontains=words) | Q(id__in=named)
+
+
 def find_known(tenant_id: uuid.UUID | None, words: str = "", *, at_most: int) -> list[Known]:
     """Return whom a tenant, or any that is seen, knows by words in a name or id; people first.
 
     Of those who are no person yet the user ids, and who spoke in the newest conversations.
     """
     of_tenant = Q(tenant=tenant_id) if tenant_id else Q()
-    named = Alias.across_tenants.filter(of_tenant, value__icontains=words).values("person")
-    people = Person.across_tenants.filter(of_tenant, Q(name__icontains=words) | Q(id__in=named))
+    people = Person.across_tenants.filter(of_tenant, is_named(words))
     found = [
         Known(row.tenant, row.name, person_id=row.id)
         for row in people.select_related("tenant").order_by("name", "id")[:at_most]
     ]
     aliases = Alias.across_tenants.filter(kind=Alias.Kind.USER, value=OuterRef("user_id"))
-    is_named = Exists(aliases.filter(tenant=OuterRef("tenant")))
-    owned = Conversation.across_tenants.filter(of_tenant, ~is_named, user_id__icontains=words)
+    is_taken = Exists(aliases.filter(tenant=OuterRef("tenant")))
+    owned = Conversation.across_tenants.filter(of_tenant, ~is_taken, user_id__icontains=words)
     ids = owned.exclude(user_id="").values_list("tenant", "user_id").distinct()
     users = ids.order_by("user_id", "tenant")[:at_most]
     speakers = list_speakers(tenant_id)

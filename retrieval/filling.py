@@ -7,7 +7,7 @@ of them fit. Of a reply of an assistant the sentences that answer are shown.
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from statistics import fmean
 
 from django.conf import settings
@@ -52,6 +52,8 @@ LEAST_PINNED_TOKENS = 60
 SAID_AGAIN = 80
 """Characters; nobody says so many twice to the letter: the second time it is a copy."""
 
+Copy = tuple[str, date | None, str]
+
 
 class Filling:
     """One answer while it is filled."""
@@ -64,11 +66,9 @@ class Filling:
         """Whether of replies only the sentences that answer are shown."""
         self._is_tight = True
         """Whether not all that was found fits: what tells little is left out."""
-        self._shown: dict[Place, str] = {}
-        """What lines show of messages."""
-        self._lines: dict[Place, MessageRow] = {}
-        """The messages that lines show."""
-        self._copies: set[tuple[str, str]] = set()
+        self._shown: dict[Place, tuple[MessageRow, str]] = {}
+        """The messages that have lines, and what these show of them."""
+        self._copies: set[Copy] = set()
         """Speakers and words of the lines; categories and words of the facts."""
         self._quoted: dict[Place, list[str]] = defaultdict(list)
         """What is quoted of messages by facts before the lines, and by all that a newer value
@@ -173,13 +173,13 @@ class Filling:
         if quotation is None or self.layout.request.category is not None:
             return False
         own, (speaker, words) = {row.place for row in hit.messages}, quotation
-        copy = _name_copy(speaker.casefold(), words, hit.true_since)
+        speaker, day = speaker.casefold(), _part_by_day(words, hit.true_since)
         shown = [
-            self._shown[row.place]
-            for row in self._lines.values()
-            if row.place in own or _name_copy(_speaker(row), words, row.said_at) == copy
+            drop_dates(text)
+            for row, text in self._shown.values()
+            if row.place in own or (_speaker(row) == speaker and day in {None, row.said_at.date()})
         ]
-        return all(any(part in drop_dates(text) for text in shown) for part in parts)
+        return all(any(part in text for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
         """Add a message, as whole as it fits, with the headings that it needs; once."""
@@ -236,11 +236,9 @@ class Filling:
         dated = add_dates(excerpt, content, at=message.said_at)
         dated = keep_code(dated, message.content or "", self.layout.request.links)
         if dated is not excerpt and self.layout.add_line(message, dated):
-            self._shown[message.place] = dated.text
+            self._shown[message.place] = message, dated.text
         elif self.layout.add_line(message, excerpt, quarters=quarters):
-            self._shown[message.place] = " ".join(excerpt.text.split())
-        if message.place in self._shown:
-            self._lines[message.place] = message
+            self._shown[message.place] = message, " ".join(excerpt.text.split())
         return message.place in self._shown
 
 
@@ -264,10 +262,14 @@ def _speaker(message: MessageRow) -> str:
     return (message.name or message.role).casefold()
 
 
-def _name_copy(whose: str, words: str, at: datetime) -> tuple[str, str]:
-    """Return what tells words from others; short ones may be said anew on another day."""
-    words = " ".join(words.split())
-    return whose + ("" if len(words) > SAID_AGAIN else f" {at.date()}"), words
+def _name_copy(whose: str, words: str, at: datetime) -> Copy:
+    """Return what tells words from others."""
+    return whose, _part_by_day(words, at), " ".join(words.split())
+
+
+def _part_by_day(words: str, at: datetime) -> date | None:
+    """Return the day of short words, which may be said anew on another one; None: of long ones."""
+    return None if len(" ".join(words.split())) > SAID_AGAIN else at.date()
 
 
 def _above_mean(

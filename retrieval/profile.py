@@ -40,7 +40,7 @@ from retrieval.profile_lines import (
 from retrieval.request import USER
 from retrieval.scope import Scope, find_scope
 from retrieval.statements import read_profile, run, to_array
-from retrieval.successions import find_succession
+from retrieval.successions import find_succession, moment_of
 from semantic.correction_marks import find_corrections
 from semantic.engines import SuggestionKind
 
@@ -172,13 +172,9 @@ def _load(
         for kind in (MemoryKind.FACT, MemoryKind.EPISODE)
     }
     found = read_candidates(scope, rows, hits[MemoryKind.FACT], hits[MemoryKind.EPISODE])
-    facts = sorted(found.facts, key=_place_in_time, reverse=True)
+    facts = sorted(found.facts, key=lambda hit: (moment_of(hit), hit.id), reverse=True)
     episodes = sorted(found.episodes, key=lambda hit: (hit.end_at, hit.id), reverse=True)
     return facts, episodes, rows["newer"]
-
-
-def _place_in_time(hit: FactHit) -> tuple[datetime, int, str]:
-    return hit.valid_at, max((row.seq for row in hit.messages), default=0), hit.id
 
 
 def _find_over(

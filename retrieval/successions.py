@@ -40,18 +40,18 @@ def find_succession(facts: Sequence[FactHit]) -> Succession:
     heirs: dict[str, FactHit] = {}
     earlier: set[str] = set()
     for old in compared:
-        later = [hit for hit in compared if _moment(hit) > _moment(old)]
+        later = [hit for hit in compared if moment_of(hit) > moment_of(old)]
         values = [hit for hit in later if _differ_in_value(hit.fact, old.fact)]
         newer = values + [hit for hit in later if hit.found.memory_id in old.found.newer]
         if newer:
-            heirs[old.id] = max(newer, key=_moment)
+            heirs[old.id] = max(newer, key=moment_of)
         if values:
             earlier.add(old.id)
     ordered: dict[str, FactHit] = {}
     for hit in facts:
         first = heirs.get(hit.id, hit)
         older = [old for old in compared if old.id in heirs and heirs[old.id].id == first.id]
-        older.sort(key=_moment, reverse=True)
+        older.sort(key=moment_of, reverse=True)
         ordered |= {one.id: one for one in (first, *older, hit) if one.id not in ordered}
     return Succession(list(ordered.values()), earlier)
 
@@ -79,7 +79,8 @@ def _speaker(hit: FactHit) -> str:
     return (parse_quote(hit.fact) or ("",))[0]
 
 
-def _moment(hit: FactHit) -> tuple[datetime, int]:
+def moment_of(hit: FactHit) -> tuple[datetime, int]:
+    """Return since when a fact is true, and where it was said last: the later, the newer."""
     return hit.valid_at, max((row.seq for row in hit.messages), default=0)
 
 

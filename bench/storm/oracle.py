@@ -82,10 +82,11 @@ def read_waits(connection: Connection, *, tenant: str) -> tuple[Wait, ...]:
 
 def check_waits(waits: Sequence[Wait], *, with_kills: bool) -> list[Violation]:
     """Return a violation of I4 for the flushes beside a burden that took too long."""
+    more_a_run = LEASE_S if with_kills else 0.0
     late = [
         f"{wait.seconds:.1f} s in {wait.runs} runs"
         for wait in waits
-        if wait.seconds > WAITS_AT_MOST_S + LEASE_S * wait.runs * with_kills
+        if wait.seconds > WAITS_AT_MOST_S + more_a_run * wait.runs
     ]
     return [Violation("i4_flush_waited", len(late), tuple(late[-SAMPLES:]))] if late else []
 

@@ -155,9 +155,9 @@ class _Run:
             return False
         if corrects(said.text) and self._correct(said):
             return True
-        replaced = None
-        if verdict.category or verdict.is_stated or verdict.may_be_news:
-            near = self._pick_near(said, must_share=not (verdict.category or verdict.is_stated))
+        replaced, is_plain = None, bool(verdict.category) or verdict.is_stated
+        if is_plain or verdict.may_be_news:
+            near = self._pick_near(said, must_share=not is_plain)
             replaced = self._find_replaced(said, near)
         # News about what is known is worth keeping: "They reset it, the alarm takes 4471 now." Not
         # beside a standing instruction: what is none itself is a request for now.
