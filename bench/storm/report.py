@@ -55,7 +55,7 @@ def judge(storm: Storm, outcome: Outcome) -> tuple[Violation, ...]:
         found += oracle.check_paid(outcome.paid)
     if outcome.orphans:
         found.append(Violation("i6_left_behind", outcome.orphans, ()))
-    found += oracle.check_waits(outcome.waits, with_kills=storm.options.kills > 0)
+    found += oracle.check_waits(outcome.waits)
     unexplained = count_unexplained(storm.jobs.runs, storm.diary.read())
     if storm.options.heavy and unexplained:
         found.append(Violation("i6_run_ended_by_nobody", unexplained, ()))
