@@ -22,6 +22,7 @@ from semantic.offline.heads import (
     Pair,
     Sample,
 )
+from semantic.offline.judging import BEFORE_AT_MOST
 
 FOLDER = Path(__file__).parents[1] / "labels"
 PARTS = ("train", "train", "train", "choice", "blind")
@@ -111,7 +112,9 @@ def read_alone() -> list[SentenceRow]:
     return [
         replace(
             row,
-            sample=replace(row.sample, place=0, count=1, message_length=len(row.sample.text)),
+            sample=replace(
+                row.sample, place=0, count=1, message_length=len(row.sample.text), before=""
+            ),
             part=PARTS_MADE[row.part],
         )
         for row in rows
@@ -180,8 +183,10 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
+    earlier = ["", *(message["content"][-BEFORE_AT_MOST:] for message in chat["messages"])]
     for number, message in enumerate(chat["messages"]):
         labels = message["labels"]
+        befores = [earlier[number], *(label["s"] for label in labels)]
         for place, label in enumerate(labels):
             if label["act"] == "assistant" or message["role"] != "user":
                 continue
@@ -194,6 +199,7 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
                 message_length=len(message["content"]),
                 has_assistant=chat["assistant"],
                 is_first_message=number == 0,
+                before=befores[place],
             )
             targets = {KEEP: bool(label["keep"]), DANGER: bool(label["danger"])}
             targets[LEANS] = bool(label.get("needs_previous"))
