@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
-from bench.quality.heads_card import render, render_card
 from bench.quality.labels import (
     PairRow,
     SentenceRow,
@@ -28,7 +26,9 @@ from bench.quality.labels import (
     read_plain_facts,
     read_sentences,
 )
+from bench.quality.networks import fit
 from bench.quality.report import Report
+from bench.tables import area_under_curve, render_table
 from memoryproject.ai.embeddings import PASSAGE, LocalEmbedder, count_prefix
 from memoryproject.ai.token_states import Embedded, load_constants
 from semantic.offline import heads
@@ -45,12 +45,9 @@ from semantic.offline.heads import (
 )
 
 CARD = heads.WEIGHTS.with_suffix(".md")
+CARD_TEXT = Path(__file__).with_name("heads_card.txt")
 UNITS = {"sentence": 96, "pair": 38}
 """Of the hidden layer of one member; more pairs' would not fit the limit of 500 kB."""
-MEMBERS = 3
-"""Networks that differ in their first weights alone; their mean decides, as one network."""
-EPOCHS, BATCH, RATE, DROPPED, DECAY = 40, 256, 3e-3, 0.4, 1.0
-"""How the networks learn: Adam whose rate falls along a cosine, dropout, decay of weights."""
 VECTOR_SCALE = 0.5
 """Of standardised vectors beside standardised traits, of which there are fewer."""
 RECALL = {KEEP: 0.92, DANGER: 0.85, LEANS: 0.3, "instruction": 0.83}
@@ -61,8 +58,6 @@ TEXT_AT_MOST = 600
 """Characters of a sentence that are embedded."""
 
 Row = SentenceRow | PairRow
-Weights = npt.NDArray[Any]
-"""Numbers of single precision, which halve the time."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -172,7 +167,7 @@ def train(
             "threshold": thresholds[name],
             "positives": int(known.sum()),
             **precision_and_recall(shares >= thresholds[name], known),
-            "auc": rank_share(shares, known),
+            "auc": area_under_curve(shares[known == 1], shares[known == 0]),
         }
         for name, shares, known in score("blind", last)
     }
@@ -190,71 +185,6 @@ def _measure_columns(known: Floats, vectors: Floats) -> tuple[Floats, Floats]:
     return mean, deviation
 
 
-def fit(inputs: Floats, targets: Floats, *, units: int) -> heads.Network:
-    """Return a network that predicts `targets` (0, 1, or NaN: unknown), the same each time.
-
-    The members stand side by side in its hidden layer.
-    """
-    inputs, targets = inputs.astype(np.float32), targets.astype(np.float32)
-    members = [_fit_member(inputs, targets, units, seed=seed) for seed in range(MEMBERS)]
-    hidden = np.hstack([hidden for hidden, _ in members])
-    outputs = [output[:-1] / MEMBERS for _, output in members]
-    bias = sum(output[-1:] for _, output in members) / MEMBERS
-    parts = (hidden, np.vstack([*outputs, bias]))
-    return heads.Network(*(part.astype(np.float16).astype(np.float64) for part in parts))
-
-
-def _fit_member(
-    inputs: Weights, targets: Weights, units: int, *, seed: int
-) -> tuple[Weights, Weights]:
-    """Return the weights of both layers."""
-    dice = np.random.default_rng(seed)
-    width, names = inputs.shape[1], targets.shape[1]
-    hidden = dice.normal(0, width**-0.5, (width, units)).astype(np.float32)
-    output = dice.normal(0, units**-0.5, (units + 1, names)).astype(np.float32)
-    steps = [_Adam(hidden), _Adam(output)]
-    order = np.arange(len(inputs))
-    for epoch in tqdm(range(EPOCHS), unit=" epochs"):
-        dice.shuffle(order)
-        rate = RATE * (1 + np.cos(np.pi * epoch / EPOCHS)) / 2
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
-            kept = (dice.random((len(batch), units)) > DROPPED).astype(np.float32) / (1 - DROPPED)
-            slopes = _find_slopes(hidden, output, inputs[batch], targets[batch], kept)
-            for step, slope in zip(steps, slopes, strict=True):
-                step.take(slope, rate)
-    return hidden, output
-
-
-def _find_slopes(
-    hidden: Weights, output: Weights, inputs: Weights, targets: Weights, kept: Weights
-) -> tuple[Weights, Weights]:
-    """Return the slopes of the mean cross entropy by both layers; `kept` scales hidden units."""
-    active = np.maximum(inputs @ hidden, 0.0)
-    units = np.hstack([active * kept, np.ones((len(inputs), 1), np.float32)])
-    errors = np.nan_to_num(1 / (1 + np.exp(-(units @ output))) - targets) / len(inputs)
-    back = (errors @ output[:-1].T) * kept * (active > 0)
-    return inputs.T @ back, units.T @ errors
-
-
-class _Adam:
-    """Changes one array of weights in place. Source: Kingma and Ba, 2015, with decoupled decay."""
-
-    def __init__(self, weights: Weights) -> None:
-        self._weights = weights
-        self._mean, self._square = np.zeros_like(weights), np.zeros_like(weights)
-        self._count = 0
-
-    def take(self, slope: Weights, rate: float) -> None:
-        """Go one step down the slope."""
-        self._count += 1
-        self._mean += 0.1 * (slope - self._mean)
-        self._square += 0.001 * (slope**2 - self._square)
-        mean = self._mean / (1 - 0.9**self._count)
-        square = self._square / (1 - 0.999**self._count)
-        self._weights -= rate * (mean / (np.sqrt(square) + 1e-8) + DECAY * self._weights)
-
-
 def _choose_threshold(name: str, shares: Floats, targets: Floats) -> float:
     """Return the threshold that fits what a mistake of this head costs."""
     order = np.sort(shares)
@@ -265,17 +195,6 @@ def _choose_threshold(name: str, shares: Floats, targets: Floats) -> float:
         enough = (share for share in order if targets[shares >= share].mean() >= PRECISION[name])
         return float(next(enough, 1.0))
     return 0.5
-
-
-def rank_share(scores: Floats, targets: Floats) -> float:
-    """Return how often a positive stands before a negative (the area under the ROC curve)."""
-    ranks = np.empty(len(scores))
-    ranks[np.argsort(scores, kind="stable")] = np.arange(len(scores))
-    positives = targets.sum()
-    if not 0 < positives < len(targets):
-        return 0.5
-    excess = ranks[targets == 1].sum() - positives * (positives - 1) / 2
-    return float(excess / (positives * (len(targets) - positives)))
 
 
 def precision_and_recall(chosen: Any, targets: Floats) -> dict[str, float]:
@@ -308,7 +227,7 @@ def _by_language(
         figures[language] = {
             "positives": int(targets.sum()),
             **precision_and_recall(scores >= trained.threshold(KEEP), targets),
-            "auc": rank_share(scores, targets),
+            "auc": area_under_curve(scores[targets == 1], scores[targets == 0]),
         }
     return figures
 
@@ -322,6 +241,33 @@ def _category_accuracy(
     guesses = [CATEGORIES[at] for at in table.argmax(axis=1)]
     pairs = [(row, guess) for row, guess in zip(blind, guesses, strict=True) if row.targets[KEEP]]
     return sum(row.targets[guess] for row, guess in pairs) / max(1, len(pairs))
+
+
+def render(figures: dict[str, Any]) -> str:
+    """Return the tables of the figures."""
+    columns = ("positives", "precision", "recall", "auc")
+    by_head = [
+        (name, row["threshold"], *(row[key] for key in columns))
+        for name, row in figures["heads"].items()
+    ]
+    by_language = [
+        (name, *(row[key] for key in columns)) for name, row in figures["languages"].items()
+    ]
+    return "\n\n".join(
+        (
+            render_table(["head", "threshold", *columns], by_head),
+            render_table([f"language ({KEEP})", *columns], by_language),
+            f"category right: {figures['category_accuracy']:.3f}",
+        )
+    )
+
+
+def render_card(figures: dict[str, Any], text: str) -> str:
+    """Return the card of the weights."""
+    agreement = ", ".join(f"{name} {share:.3f}" for name, share in figures["agreement"].items())
+    data = figures["data"]
+    template = CARD_TEXT.read_text(encoding="utf-8")
+    return template.format(**data, agreement=agreement, figures=text)
 
 
 def _write(single: heads.Heads, double: heads.Heads) -> None:

@@ -17,14 +17,10 @@ from bench.quality import (
     heads,
     locomo,
     longmemeval,
-    memorybank,
-    merges,
     public,
     relevance,
     reviews,
     segmentation,
-    states,
-    weights,
 )
 from bench.quality.memory import UnfinishedJobs
 from bench.quality.report import render_json, write_lines
@@ -32,18 +28,8 @@ from bench.storm.database import copy_template
 from episodic.loading import UnreadableFile
 from memoryproject import embedded
 
-WITHOUT_DATABASE = (
-    segmentation,
-    weights,
-    episodes,
-    reviews,
-    facts,
-    contradictions,
-    merges,
-    heads,
-    states,
-)
-WITH_DATABASE = (locomo, relevance, longmemeval, memorybank, public)
+WITHOUT_DATABASE = (segmentation, episodes, reviews, facts, contradictions, heads)
+WITH_DATABASE = (locomo, relevance, longmemeval, public)
 
 
 def main(arguments: Sequence[str]) -> int:

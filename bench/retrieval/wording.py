@@ -1,23 +1,19 @@
-"""Made-up text whose words are as frequent as those of real text, and cost a model as much.
+"""Made-up sentences whose words are as frequent as those of real text.
 
-English words as they come, thousands of them, so that a tokenizer needs about as many
-pieces as for what people write; rare words are put together from two short ones.
+English words as they come, thousands of them, so that a tokenizer needs about as many pieces as
+for what people write; rare words are put together from two short ones.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from pydoc_data import topics as manual
 
 import numpy as np
 import numpy.typing as npt
 
-Indexes = npt.NDArray[np.int64]
-
 VOCABULARY_SIZE = 50_000
-TOPIC_COUNT = 1_000
 WORDS_A_TOPIC = 300
 FREQUENT_SHARE = 2 / 3
 """Of a topic's words that are English words, not put together."""
@@ -25,6 +21,8 @@ SHORT = 6
 """Letters of a word that is put together with another."""
 TOPIC_SHARE = 0.5
 """Of a text's words; the others come from the whole vocabulary."""
+LENGTHS = (6, 14)
+"""Words of a sentence, the least and the most."""
 
 # The most frequent words of English take the first ranks, as they do in real text.
 FUNCTION_WORDS = (
@@ -37,64 +35,46 @@ FUNCTION_WORDS = (
 class Wording:
     """Draws words: half by their rank in the language (Zipf), half by their rank in a topic."""
 
-    def __init__(self, *, seed: int) -> None:
+    def __init__(self, *, seed: int, topics: int) -> None:
         rng = np.random.default_rng([seed, 1])
         english = _read_english()
-        self.words = np.array([*FUNCTION_WORDS, *english, *_make_rare(rng, english)], dtype=object)
-        self._language = _zipf(len(self.words))
-        self._topic = _zipf(WORDS_A_TOPIC)
-        first_rare = len(FUNCTION_WORDS) + len(english)
-        self._topics: Indexes = np.stack(
-            [self._choose_topic(rng, first_rare) for _ in range(TOPIC_COUNT)]
-        )
-
-    def _choose_topic(self, rng: np.random.Generator, first_rare: int) -> Indexes:
-        """Return the words of a topic, frequent ones and rare ones mixed."""
+        self._words = [*FUNCTION_WORDS, *english, *_make_rare(rng, english)]
+        self._language, self._topic = _zipf(len(self._words)), _zipf(WORDS_A_TOPIC)
+        first, rare = len(FUNCTION_WORDS), len(FUNCTION_WORDS) + len(english)
         frequent = round(WORDS_A_TOPIC * FREQUENT_SHARE)
-        chosen = [
-            rng.choice(np.arange(len(FUNCTION_WORDS), first_rare), frequent, replace=False),
-            rng.choice(
-                np.arange(first_rare, len(self.words)), WORDS_A_TOPIC - frequent, replace=False
-            ),
+        self._topics = [
+            rng.permutation(
+                [
+                    *rng.choice(np.arange(first, rare), frequent, replace=False),
+                    *rng.choice(np.arange(rare, len(self._words)), WORDS_A_TOPIC - frequent),
+                ]
+            )
+            for _ in range(topics)
         ]
-        return rng.permutation(np.concatenate(chosen))
 
-    def draw(self, rng: np.random.Generator, topics: Indexes) -> Indexes:
-        """Return one word, as an index into `words`, for each topic given."""
-        topical = rng.random(len(topics)) < TOPIC_SHARE
-        chance = rng.random(len(topics))
-        drawn = np.searchsorted(self._language, chance)
-        places = np.searchsorted(self._topic, chance[topical])
-        drawn[topical] = self._topics[topics[topical], places]
+    def _draw(self, rng: np.random.Generator, topic: int, count: int) -> list[int]:
+        anywhere = np.searchsorted(self._language, rng.random(count))
+        topical = self._topics[topic][np.searchsorted(self._topic, rng.random(count))]
+        drawn: list[int] = np.where(rng.random(count) < TOPIC_SHARE, topical, anywhere).tolist()
         return drawn
 
-    def write(self, rng: np.random.Generator, topics: Indexes, lengths: Indexes) -> list[str]:
-        """Return one sentence for each topic, of as many words as `lengths` says."""
-        drawn = self.words[self.draw(rng, np.repeat(topics, lengths))].tolist()
-        ends = np.cumsum(lengths).tolist()
-        starts = [0, *ends[:-1]]
-        return [
-            f"{' '.join(drawn[start:end]).capitalize()}."
-            for start, end in zip(starts, ends, strict=True)
-        ]
+    def write(self, rng: np.random.Generator, topic: int) -> str:
+        """Return a sentence on a topic."""
+        drawn = self._draw(rng, topic, int(rng.integers(*LENGTHS, endpoint=True)))
+        return f"{' '.join(self._words[index] for index in drawn).capitalize()}."
 
-    def ask(self, rng: np.random.Generator, topics: Sequence[int], length: int) -> str:
-        """Return a question of `length` different words, frequent and rare, none a function word.
-
-        All words come from one of the topics and from the whole vocabulary, in the
-        shares in which texts of that topic have them.
-        """
-        topic = int(rng.choice(np.asarray(topics)))
-        drawn = self.draw(rng, np.full(length * 6, topic))
-        content = [index for index in drawn.tolist() if index >= len(FUNCTION_WORDS)]
-        return " ".join(self.words[list(dict.fromkeys(content))[:length]])
+    def ask(self, rng: np.random.Generator, topic: int, length: int) -> str:
+        """Return a question of different words, frequent and rare, none a function word."""
+        drawn = self._draw(rng, topic, length * 6)
+        content = [index for index in drawn if index >= len(FUNCTION_WORDS)]
+        return " ".join(self._words[index] for index in list(dict.fromkeys(content))[:length])
 
 
 def _zipf(count: int) -> npt.NDArray[np.float64]:
     """Return the cumulated chances of ranks 1 … count, each 1 / rank."""
     cumulated = np.cumsum(1 / np.arange(1, count + 1))
-    total: npt.NDArray[np.float64] = cumulated / cumulated[-1]
-    return total
+    shares: npt.NDArray[np.float64] = cumulated / cumulated[-1]
+    return shares
 
 
 def _read_english() -> list[str]:
@@ -103,7 +83,7 @@ def _read_english() -> list[str]:
     return [word for word, _ in found.most_common() if word not in FUNCTION_WORDS]
 
 
-def _make_rare(rng: np.random.Generator, english: Sequence[str]) -> list[str]:
+def _make_rare(rng: np.random.Generator, english: list[str]) -> list[str]:
     """Return words put together from two short ones, until the vocabulary is full."""
     short = [word for word in english if len(word) <= SHORT]
     made: dict[str, None] = {}

@@ -8,19 +8,19 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
 from threading import local
 
-from bench.load.server import Server, running
+from bench import english
+from bench.command import tell
 from bench.load.tenants import Tenant
 from bench.load.traffic import Call, ask
-from bench.retrieval import english
+from bench.server import Server, running, shipped
 from bench.storm import database
-from bench.storm.field import tell
-from bench.storm.processes import PROC, Process, find_children, find_marked, look_up
+from bench.storm.processes import PROC, Process, find_marked, list_tree, look_up
 from memoryproject import embedded
 
 SINGLE_MESSAGES = 200
@@ -31,7 +31,7 @@ A_SECOND = 50
 TICKS = os.sysconf("SC_CLK_TCK")
 OWN, CHILDREN = slice(11, 13), slice(13, 15)
 """Places of processor time among the fields behind the name, in /proc/PID/stat."""
-ROWS = "SELECT count(*) FROM indexing_searchunit"
+UNITS = "SELECT count(*) FROM indexing_searchunit"
 SIZE = "SELECT pg_database_size(current_database())"
 
 
@@ -55,17 +55,13 @@ class Costs:
     bytes_a_message: float
     units_a_message: float
 
-    def to_json(self) -> dict[str, object]:
-        """Return everything as plain values."""
-        return asdict(self)
-
 
 def measure(sizes: Sequence[int], *, seed: int) -> Costs:
     """Measure on a server of its own, with conversations of `sizes` messages; it is thrown away."""
-    with running() as server:
+    folder = database.make_folder(None)
+    with running(folder, shipped(folder)) as server:
         tenant = Tenant("scale", server.manage("create_api_key", "--tenant=scale"))
-        with database.connect(server.data_dir) as connection:
-            empty = connection.execute(SIZE).fetchone()
+        empty = _read_number(server, SIZE)
         tell("Posting messages one by one …")
         with _spent() as starting:
             server.manage("drain_jobs")
@@ -76,12 +72,8 @@ def measure(sizes: Sequence[int], *, seed: int) -> Costs:
             _send(server, _tell_story(tenant, name, messages=size, seed=seed))
         _send(server, [tenant.post("flush", conversation_id=name) for name in names])
         pipeline = _drain(server, starting[0])
-        with database.connect(server.data_dir) as connection:
-            full = connection.execute(SIZE).fetchone()
-            rows = connection.execute(ROWS).fetchone()
-        assert empty and full and rows
         stored = sum(sizes) + 2 * SINGLE_MESSAGES
-        units = rows[0] / stored
+        grown, units = _read_number(server, SIZE) - empty, _read_number(server, UNITS) / stored
         tell("Asking …")
         with database.connect(server.data_dir) as connection:
             connection.execute("VACUUM (ANALYZE)")
@@ -95,9 +87,15 @@ def measure(sizes: Sequence[int], *, seed: int) -> Costs:
             message=message,
             pipeline=Cost(pipeline.ours_s / stored, pipeline.database_s / stored),
             answers=answers,
-            bytes_a_message=(full[0] - empty[0]) / stored,
+            bytes_a_message=grown / stored,
             units_a_message=units,
         )
+
+
+def _read_number(server: Server, statement: str) -> int:
+    with database.connect(server.data_dir) as connection:
+        (number,) = connection.execute(statement).fetchone() or (0,)
+    return int(number)
 
 
 def _post(server: Server, tenant: Tenant, *, seed: int) -> Cost:
@@ -184,15 +182,9 @@ def _read_clocks(server: Server) -> Cost:
     """Return the processor seconds so far, of the web server's processes and the database's."""
     pid = embedded.find_running(server.data_dir)
     postmaster = look_up(pid) if pid else None
-    ours = set(find_marked(f"MEMORY_DATA_DIR={server.data_dir}")) - set(_list_tree(postmaster))
-    return Cost(sum(map(_read_clock, ours)), sum(map(_read_clock, _list_tree(postmaster))))
-
-
-def _list_tree(root: Process | None) -> Iterator[Process]:
-    if root is not None:
-        yield root
-        for child in find_children(root):
-            yield from _list_tree(child)
+    theirs = set(list_tree(postmaster))
+    ours = set(find_marked(f"MEMORY_DATA_DIR={server.data_dir}")) - theirs
+    return Cost(sum(map(_read_clock, ours)), sum(map(_read_clock, theirs)))
 
 
 def _read_clock(process: Process) -> float:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
@@ -99,19 +98,3 @@ def manage(*arguments: str, environment: Mapping[str, str]) -> str:
         check=True,
     )
     return done.stdout.strip()
-
-
-def allow_dangling_episodes(data_dir: Path) -> None:
-    """Drop the constraints that would refuse what the control `drain-first` does."""
-    with connect(data_dir) as connection:
-        names = connection.execute(
-            "SELECT conname FROM pg_constraint WHERE contype = 'f'"
-            " AND conrelid = 'episodic_message'::regclass"
-            " AND confrelid = 'episodic_episode'::regclass"
-        ).fetchall()
-        for (name,) in names:
-            connection.execute(
-                sql.SQL("ALTER TABLE episodic_message DROP CONSTRAINT {}").format(
-                    sql.Identifier(name)
-                )
-            )

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -43,19 +42,10 @@ HARMLESS = frozenset({"prose"})
 class Model:
     """What the server decides and counts; safe in any number of threads."""
 
-    def __init__(
-        self,
-        *,
-        seed: int,
-        faults: float,
-        hang_s: float,
-        kinds: Sequence[str] = CHAT_FAULTS,
-        slow_word: str = "",
-    ) -> None:
+    def __init__(self, *, seed: int, faults: float, hang_s: float, slow_word: str = "") -> None:
         self.hang_s = hang_s
         self.slow_word = slow_word.encode()
         self._faults = faults
-        self._kinds = kinds
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
@@ -64,7 +54,7 @@ class Model:
 
     def draw_fault(self, purpose: str) -> str | None:
         """Return the fault to commit, or None."""
-        choices = EMBEDDING_FAULTS if purpose == "embed" else self._kinds
+        choices = EMBEDDING_FAULTS if purpose == "embed" else CHAT_FAULTS
         with self._lock:
             self._counts["asked"] += 1
             fault = None
@@ -219,11 +209,7 @@ def complete(text: str, *, sent: int) -> dict[str, Any]:
         "object": "chat.completion",
         "model": "storm",
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": said,
-            "total_tokens": asked + said,
-        },
+        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
     }
 
 
@@ -264,16 +250,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.0)
     parser.add_argument("--hang-s", type=float, default=4.0)
-    parser.add_argument("--kinds", nargs="+", default=CHAT_FAULTS, choices=CHAT_FAULTS)
     parser.add_argument("--slow-word", default="")
     given = parser.parse_args()
     server = Server(("127.0.0.1", 0), Handler)
     server.model = Model(
-        seed=given.seed,
-        faults=given.faults,
-        hang_s=given.hang_s,
-        kinds=given.kinds,
-        slow_word=given.slow_word,
+        seed=given.seed, faults=given.faults, hang_s=given.hang_s, slow_word=given.slow_word
     )
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()

@@ -11,15 +11,15 @@ import threading
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from bench.storm.client import HOST
 from bench.storm.database import MANAGE, ROOT
 from bench.storm.heavy import SLOW_WORD
-from bench.storm.options import Control, Options
+from bench.storm.options import Options
 from bench.storm.parts import Part
 from bench.storm.processes import Process, look_up
 from bench.storm.roles import ClusterTree, Tree, WebTree
@@ -33,20 +33,6 @@ PATIENT_S = 60
 RESERVE = 1
 """Workers of a cluster beyond MEMORY_WORKERS."""
 HANG_S = 2 * MODEL_TIMEOUT_S + 2.0
-DRAIN_FIRST_SETTINGS = "bench.storm.drain_first_settings"
-
-
-class Looks(Protocol):
-    """Names the processes of one service."""
-
-    @property
-    def size(self) -> int:
-        """How many processes there are when all are there."""
-        ...
-
-    def look(self, pid: int) -> Tree:
-        """Return the living processes below and including `pid`."""
-        ...
 
 
 class Service:
@@ -59,10 +45,9 @@ class Service:
         *,
         environment: Mapping[str, str],
         log: Path,
-        tree: Looks,
+        tree: ClusterTree | WebTree,
     ) -> None:
         self.name = name
-        self.starts = 0
         self._command = command
         self._environment = dict(environment)
         self.log = log
@@ -82,15 +67,13 @@ class Service:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            self.starts += 1
 
-    def restart_if_ended(self) -> bool:
-        """Start it again where it has ended; return whether it had."""
+    def restart_if_ended(self) -> None:
+        """Start it again where it has ended."""
         with self._lock:
             ended = self._process is not None and self._process.poll() is not None
         if ended:
             self.start()
-        return ended
 
     def look(self) -> Tree:
         """Return its living processes and what each does."""
@@ -121,16 +104,8 @@ class Service:
 class ModelServer:
     """The failing model server's process."""
 
-    def __init__(
-        self,
-        options: Options,
-        *,
-        environment: Mapping[str, str],
-        log: Path,
-        kinds: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, options: Options, *, environment: Mapping[str, str], log: Path) -> None:
         wishes = [f"--seed={options.seed}", f"--faults={options.faults}", f"--hang-s={HANG_S}"]
-        wishes += ["--kinds", *kinds] if kinds else []
         wishes += [f"--slow-word={SLOW_WORD}"] if options.heavy else []
         with log.open("ab") as errors:
             self._process = subprocess.Popen(
@@ -219,21 +194,24 @@ def make_web(environment: Mapping[str, str], *, port: int, logs: Path) -> Servic
     return Service("web", command, environment=environment, log=logs / "web.log", tree=tree)
 
 
-def make_workers(options: Options, environment: Mapping[str, str], *, logs: Path) -> list[Service]:
-    """Return the worker services that the storm is to have."""
-    supervised = options.control is not Control.STOCK_CLUSTER
-    own = dict(environment)
-    if options.control is Control.DRAIN_FIRST:
-        own["DJANGO_SETTINGS_MODULE"] = DRAIN_FIRST_SETTINGS
+def make_workers(
+    environment: Mapping[str, str],
+    *,
+    logs: Path,
+    count: int = 1,
+    workers: int = 2,
+    supervised: bool = True,
+) -> list[Service]:
+    """Return worker services of so many workers each; not supervised: django-q2's own cluster."""
     return [
         Service(
             f"worker-{number}",
             [*MANAGE, "worker" if supervised else "qcluster"],
-            environment=own,
+            environment=environment,
             log=logs / f"worker-{number}.log",
-            tree=ClusterTree(workers=options.workers + RESERVE, supervised=supervised),
+            tree=ClusterTree(workers=workers + RESERVE, supervised=supervised),
         )
-        for number in range(1, options.supervisors + 1)
+        for number in range(1, count + 1)
     ]
 
 
@@ -251,18 +229,12 @@ class Keeper(Part):
     def __init__(self, services: list[Service]) -> None:
         super().__init__("keeper")
         self._services = services
-        self._enough = threading.Event()
 
     def work(self) -> None:
         """Look ten times a second."""
-        while not self._enough.wait(0.1):
+        while not self.enough.wait(0.1):
             for service in self._services:
                 service.restart_if_ended()
-
-    def stop(self) -> None:
-        """Let what ends from now on stay ended."""
-        self._enough.set()
-        self.join()
 
 
 @contextmanager
@@ -275,7 +247,8 @@ def kept(services: list[Service]) -> Iterator[Keeper]:
     try:
         yield keeper
     finally:
-        keeper.stop()
+        keeper.enough.set()
+        keeper.join()
         for service in services:
             service.end()
 
