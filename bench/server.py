@@ -12,7 +12,6 @@ from bench.command import tell
 from bench.storm import database, services
 
 SERVING_WITHIN_S = 120.0
-UNLIMITED = {f"MEMORY_{name}": "0" for name in ("KEY_RATE", "TENANT_RATE", "TENANT_BYTE_RATE")}
 
 
 @dataclass(frozen=True, slots=True)

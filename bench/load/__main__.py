@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench.command import make_parser, publish
 from bench.load import memory, report
 from bench.load.run import run
+from bench.tables import render_table
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.memory is not None:
         rows = list(memory.measure(calls=given.memory, seed=given.seed))
-        publish(memory.render(rows), rows, given.json)
+        publish(render_table(memory.HEADER, rows), rows, given.json)
     else:
         results = report.make_results(run(given))
         publish(report.render(results), results, given.json)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
@@ -18,7 +18,6 @@ from bench.load.traffic import Call, ask
 from bench.storm import database
 from bench.storm.processes import Process, list_tree, look_up
 from bench.storm.services import find_port
-from bench.tables import render_table
 from memoryproject import embedded
 
 CLIENTS = 4
@@ -27,6 +26,7 @@ READY_WITHIN_S = 180.0
 SETTLES_S = 15.0
 """For the jobs that follow from the last calls, before each look."""
 
+HEADER = ["", "MB", "of these PostgreSQL", "processes"]
 Row = tuple[str, int, int, int]
 """A moment, MB of all processes, MB of PostgreSQL among them, and how many processes."""
 
@@ -42,11 +42,6 @@ def measure(*, calls: int, seed: int) -> Iterator[Row]:
             time.sleep(SETTLES_S)
             name = f"after {count:,} more calls" if count else "at rest"
             yield name, *_look(process, folder)
-
-
-def render(rows: Sequence[Row]) -> str:
-    """Return the rows as a table."""
-    return render_table(["", "MB", "of these PostgreSQL", "processes"], rows)
 
 
 @contextmanager

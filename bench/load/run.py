@@ -7,7 +7,6 @@ import re
 import time
 from argparse import Namespace
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import local
 from typing import Any
@@ -21,8 +20,6 @@ from bench.storm import database, services
 
 CALM, ATTACK, AFTER = "calm", "hostile", "calm again"
 PHASES = (CALM, ATTACK, AFTER)
-FILLERS = 2
-"""As many of one tenant as are answered at once: nobody is refused."""
 CONFIGURATION = database.ROOT / "docs" / "configuration.md"
 JOBS = """
 SELECT tenant.name, extract(epoch FROM job.created_at)::float8,
@@ -87,17 +84,11 @@ def fill(server: Server, calls: Iterable[Call]) -> None:
         RuntimeError: a call was refused.
     """
     own = local()
-
-    def send(call: Call) -> int:
-        """Send it again until the tenant's allowance has room for it."""
+    for call in calls:
         while (status := ask(own, server.port, call)) == 429:
-            time.sleep(1)
-        return status
-
-    with ThreadPoolExecutor(FILLERS) as threads:
-        for call, status in threads.map(lambda call: (call, send(call)), calls):
-            if not 200 <= status < 300:
-                raise RuntimeError(f"{call.path} was answered with {status}")
+            time.sleep(1)  # until the tenant's allowance has room for it
+        if not 200 <= status < 300:
+            raise RuntimeError(f"{call.path} was answered with {status}")
     with database.connect(server.data_dir) as connection:
         connection.execute(CANCEL_VECTORS)
     tell(f"… {server.manage('drain_jobs')}")

@@ -6,7 +6,6 @@ chooses thresholds and then trains, too, one fifth is blind and only scored. Nee
 
 from __future__ import annotations
 
-import itertools
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,6 @@ from tqdm import tqdm
 from bench.quality.labels import (
     PairRow,
     SentenceRow,
-    measure_agreement,
     read_alone,
     read_mismatched,
     read_pairs,
@@ -63,7 +61,6 @@ Row = SentenceRow | PairRow
 def add_options(parser: ArgumentParser) -> None:
     """Add what this measurement takes."""
     parser.add_argument("--write", action="store_true", help="write heads.npz and its card")
-    parser.add_argument("--vectors", type=Path, help="a file that keeps vectors between runs")
 
 
 def measure(options: Namespace) -> Report:
@@ -72,49 +69,33 @@ def measure(options: Namespace) -> Report:
     pairs = [*read_pairs(), *read_mismatched()]
     texts = [row.sample.text for row in sentences]
     texts += [text for row in pairs for text in (row.pair.old, row.pair.new)]
-    vectors = _embed(texts, kept=options.vectors)
+    vectors = _embed(texts)
     single, sentence_figures = _train_sentences(sentences, vectors)
     double, pair_figures = _train_pairs(pairs, vectors)
     figures = {
         "heads": sentence_figures | pair_figures,
         "languages": _by_language(sentences, vectors, single),
         "category_accuracy": _category_accuracy(sentences, vectors, single),
-        "agreement": measure_agreement(),
-        "data": {"sentences": len(read_sentences()), "pairs": len(read_pairs())},
     }
     text = render(figures)
     if options.write:
         _write(single, double)
-        CARD.write_text(render_card(figures, text), encoding="utf-8")
+        card = CARD_TEXT.read_text(encoding="utf-8").format(
+            sentences=len(read_sentences()), pairs=len(read_pairs()), figures=text
+        )
+        CARD.write_text(card, encoding="utf-8")
     return Report(figures, text)
 
 
-def _embed(texts: Sequence[str], *, kept: Path | None) -> dict[str, Embedded]:
+def _embed(texts: Sequence[str]) -> dict[str, Embedded]:
     """Return what the built-in embedder makes of each text."""
-    known: dict[str, Embedded] = {}
-    if kept is not None and kept.exists():
-        with np.load(kept) as file:
-            states = np.split(file["states"], np.cumsum(file["sizes"])[:-1])
-            rows = zip(file["vectors"], map(np.ndarray.tobytes, states), strict=True)
-            known = dict(
-                zip(map(str, file["texts"]), itertools.starmap(Embedded, rows), strict=True)
-            )
-    missing = [text for text in dict.fromkeys(texts) if text not in known]
     read, keep, prefix = LocalEmbedder().read, load_constants().keep, count_prefix(PASSAGE)
-    for text in tqdm(missing, unit=" sentences"):
+    known: dict[str, Embedded] = {}
+    for text in tqdm(dict.fromkeys(texts), unit=" sentences"):
         reading = read(PASSAGE, text[:TEXT_AT_MOST])
         # In half precision another machine's numbers are the same but for few.
         rounded = reading._replace(states=reading.states.astype(np.float16).astype(np.float32))
         known[text] = Embedded(reading.vector, keep(rounded, prefix=prefix))
-    if kept is not None and missing:
-        states = [np.frombuffer(one.states or b"", np.uint8) for one in known.values()]
-        np.savez(
-            kept,
-            texts=np.array(list(known)),
-            vectors=np.stack([one.vector for one in known.values()]),
-            states=np.concatenate(states),
-            sizes=np.array([len(one) for one in states]),
-        )
     return known
 
 
@@ -260,14 +241,6 @@ def render(figures: dict[str, Any]) -> str:
             f"category right: {figures['category_accuracy']:.3f}",
         )
     )
-
-
-def render_card(figures: dict[str, Any], text: str) -> str:
-    """Return the card of the weights."""
-    agreement = ", ".join(f"{name} {share:.3f}" for name, share in figures["agreement"].items())
-    data = figures["data"]
-    template = CARD_TEXT.read_text(encoding="utf-8")
-    return template.format(**data, agreement=agreement, figures=text)
 
 
 def _write(single: heads.Heads, double: heads.Heads) -> None:

@@ -7,7 +7,7 @@ oracle have the same form. All else is as `public` has it.
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -71,9 +71,7 @@ class Item(BaseModel):
         return Chat(id=self.question_id, messages=said, questions=[asked])
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add what this measurement takes."""
-    public.add_options(parser)
+add_options = public.add_options
 
 
 def measure(options: Namespace) -> Report:

@@ -18,21 +18,6 @@ class Report:
     rows: tuple[Mapping[str, Any], ...] = ()
 
 
-def render_json(figures: Any) -> str:
-    """Return one line; figures are rounded to six places."""
-    return json.dumps(_round(figures), ensure_ascii=False, sort_keys=True)
-
-
-def _round(figures: Any) -> Any:
-    if isinstance(figures, float):
-        return round(figures, 6)
-    if isinstance(figures, Mapping):
-        return {key: _round(value) for key, value in figures.items()}
-    if isinstance(figures, (list, tuple)):
-        return [_round(value) for value in figures]
-    return figures
-
-
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]], *, mode: str = "w") -> None:
     """Write one JSON object a line."""
     with path.open(mode, encoding="utf-8") as out:

@@ -9,9 +9,10 @@ from typing import Any
 
 from bench.command import make_parser, publish
 from bench.retrieval.run import fill, measure, render
-from bench.server import UNLIMITED, running, shipped
+from bench.server import running, shipped
 from bench.storm.client import Client
 from bench.storm.database import make_folder
+from bench.storm.services import UNLIMITED
 
 MARK = "benchmark.json"
 """Says which conversations a folder holds, and by whose key they are asked."""
@@ -33,7 +34,7 @@ def main() -> None:
     wanted = {"sizes": options.sizes, "seed": options.seed}
     mark = _read_mark(options.data_dir)
     fits = mark.get("wanted") == wanted
-    folder = (options.data_dir if fits else make_folder(options.data_dir)).resolve()
+    folder = options.data_dir.resolve() if fits else make_folder(options.data_dir)
     with running(folder, shipped(folder) | UNLIMITED, keep=bool(options.data_dir)) as server:
         key = mark["key"] if fits else server.manage("create_api_key", "--tenant=benchmark")
         with closing(Client(port=server.port, key=key)) as client:

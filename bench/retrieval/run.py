@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 import uuid
 from argparse import Namespace
@@ -21,9 +20,6 @@ from bench.storm.client import Client
 from bench.tables import measure_quantiles, render_table
 
 NAMESPACE = uuid.UUID("6f6c5e1e-9d1c-4b4e-8d8a-0b1f6a3c7e55")
-TOPICS = 1_000
-MESSAGES_A_TOPIC = 6
-TOPICS_A_CONVERSATION = 8
 BATCH = 100
 WORDS_A_QUESTION = 15
 QUESTIONS_A_CALL = 3
@@ -38,6 +34,7 @@ SELECT count(*) FROM indexing_searchunit WHERE conversation_id =
 """
 
 Figures = dict[str, Any]
+Body = dict[str, object]
 
 
 def fill(server: Server, client: Client, *, sizes: list[int], seed: int) -> None:
@@ -46,17 +43,17 @@ def fill(server: Server, client: Client, *, sizes: list[int], seed: int) -> None
     Each message is a plain sentence, of which facts are made, and a made-up one beside it, whose
     words are as rare as those of real text. Batches of all conversations come by turns.
     """
-    wording, rng = Wording(seed=seed, topics=TOPICS), np.random.default_rng([seed, 2])
+    wording, rng = Wording(seed=seed), np.random.default_rng([seed, 2])
     for first in tqdm(range(0, max(sizes), BATCH), unit=" batches", desc="posting"):
         for size in [size for size in sizes if size > first]:
             talk = english.make_talk(seed=seed + size + first, messages=min(BATCH, size - first))
-            for number, message in enumerate(talk):
-                topic = _draw_topics(size)[number // MESSAGES_A_TOPIC % TOPICS_A_CONVERSATION]
-                message["content"] += f" {wording.write(rng, topic)}"
+            for message in talk:
+                message["content"] += f" {wording.write(rng)}"
                 del message["timestamp"]
-            _post(client, "add_messages", conversation_id=_name(size), messages=talk)
+            client.require("add_messages", conversation_id=_name(size), messages=talk)
     for size in sizes:
-        _post(client, "flush", conversation_id=_name(size))
+        client.require("flush", conversation_id=_name(size))
+    client.close()  # idle for as long as the work takes, the server would hang up
     tell("Making episodes and facts …")
     tell(f"… {server.manage('drain_jobs')}")
 
@@ -65,20 +62,9 @@ def _name(size: int) -> str:
     return str(uuid.uuid5(NAMESPACE, str(size)))
 
 
-def _draw_topics(size: int) -> list[int]:
-    return random.Random(size).sample(range(TOPICS), TOPICS_A_CONVERSATION)
-
-
-def _post(client: Client, call: str, **body: object) -> bytes:
-    answer = client.post(call, body)
-    if not 200 <= answer.status < 300:
-        raise RuntimeError(f"{call} was answered with {answer.status}.")
-    return answer.content
-
-
 def measure(server: Server, client: Client, options: Namespace) -> Figures:
     """Return the latencies of each side by size of the conversation."""
-    wording, figures = Wording(seed=options.seed, topics=TOPICS), {}
+    wording, figures = Wording(seed=options.seed), {}
     for size in sorted(options.sizes):
         with database.connect(server.data_dir) as connection:
             (rows,) = connection.execute(ROWS, [_name(size)]).fetchone() or (0,)
@@ -89,21 +75,18 @@ def measure(server: Server, client: Client, options: Namespace) -> Figures:
     return figures
 
 
-def _ask(wording: Wording, size: int) -> Iterator[dict[str, dict[str, object]]]:
+def _ask(wording: Wording, size: int) -> Iterator[dict[str, Body]]:
     """Yield the body of each side's call, without end; no run asks what another has asked."""
-    rng, topics = np.random.default_rng(), _draw_topics(size)
+    rng = np.random.default_rng()
     while True:
-        words, *more = (
-            wording.ask(rng, int(rng.choice(topics)), WORDS_A_QUESTION)
-            for _ in range(QUESTIONS_A_CALL)
-        )
-        plain = {"conversation_id": _name(size), "query": words}
+        words, *more = (wording.ask(rng, WORDS_A_QUESTION) for _ in range(QUESTIONS_A_CALL))
+        plain: Body = {"conversation_id": _name(size), "query": words}
         packed = plain | {"max_tokens": BUDGET_TOKENS}
         yield {PLAIN: plain, PACKED: packed, SEVERAL: packed | {"queries": more}}
 
 
 def _compare(
-    client: Client, stream: Iterator[dict[str, dict[str, object]]], options: Namespace
+    client: Client, stream: Iterator[dict[str, Body]], options: Namespace
 ) -> dict[str, list[float]]:
     """Put each question to every side; which comes first changes: it finds the rows less warm."""
     took: dict[str, list[float]] = {PLAIN: [], PACKED: [], SEVERAL: []}
@@ -113,7 +96,7 @@ def _compare(
         bodies, first = next(stream), number % len(names)
         for name in names[first:] + names[:first]:
             started = time.perf_counter()
-            content = _post(client, "retrieve_memory", **bodies[name])
+            content = client.require("retrieve_memory", **bodies[name])
             if number >= WARM_UP:
                 took[name].append(time.perf_counter() - started)
             if b"## Episodic Memories" not in content:

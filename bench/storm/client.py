@@ -40,6 +40,17 @@ class Client:
         """Return the answer to a call of the API."""
         return self.send("POST", call, json.dumps(body).encode(), **headers)
 
+    def require(self, call: str, **body: Any) -> bytes:
+        """Return the content of an answer.
+
+        Raises:
+            RuntimeError: the call was refused.
+        """
+        answer = self.post(call, body)
+        if not 200 <= answer.status < 300:
+            raise RuntimeError(f"{call} was answered with {answer.status}.")
+        return answer.content
+
     def get(self, call: str) -> Answer:
         """Return what a call of the API shows."""
         return self.send("GET", call)

@@ -26,15 +26,11 @@ its copy, and spares the half a minute that making one takes."""
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-class FolderTaken(Exception):
-    """The data folder exists already: what is in it may be somebody's."""
-
-
 def make_folder(wished: Path | None) -> Path:
     """Make the data folder and return it.
 
     Raises:
-        FolderTaken: it exists.
+        SystemExit: it exists; what is in it may be somebody's.
     """
     if wished is None:
         # Not TMPDIR, which may lie where root's service user cannot go.
@@ -42,9 +38,9 @@ def make_folder(wished: Path | None) -> Path:
         folder.chmod(0o711)
         return folder
     if os.path.lexists(wished):
-        raise FolderTaken(f"{wished} exists: name a folder that does not, it will be made.")
-    embedded.make_data_dir(wished)
-    return wished
+        raise SystemExit(f"{wished} exists: name a folder that does not, it will be made.")
+    embedded.make_data_dir(wished.resolve())
+    return wished.resolve()
 
 
 def copy_template(data_dir: Path) -> None:

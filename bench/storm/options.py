@@ -15,12 +15,12 @@ class Options(argparse.Namespace):
     @property
     def model_is_needed(self) -> bool:
         """Whether anything is asked of the model server."""
-        return self.llm == "on" or self.embeddings == "remote"
+        return bool(self.llm == "on" or self.embeddings == "remote")
 
     @property
     def ends_within_s(self) -> float:
         """The longest that writers and kills may take."""
-        return 1.5 * self.seconds + 60
+        return float(1.5 * self.seconds + 60)
 
 
 def read_options(arguments: list[str]) -> Options:
@@ -30,7 +30,7 @@ def read_options(arguments: list[str]) -> Options:
         description="Kill processes at random while messages are posted, and see what is lost.",
     )
     add = parser.add_argument
-    add("--data-dir", type=_resolve, help="a new folder; one under /tmp that is deleted at the end")
+    add("--data-dir", type=Path, help="a new folder; one under /tmp that is deleted at the end")
     add("--keep", action="store_true", help="leave the folder, with its logs and its database")
     add("--seed", type=int, default=1)
     add("--seconds", type=float, default=60, help="of the storm; 60")
@@ -54,10 +54,5 @@ def read_options(arguments: list[str]) -> Options:
     )
     add("--heavy", action="store_true", help=burden)
     add("--control", choices=(STOCK_CLUSTER,), help="must fail; 0 if it does")
-    quiet = {"dest": "quiet_within_s", "metavar": "S", "help": "after the storm; 300"}
-    add("--quiet-within", type=float, default=300, **quiet)
+    add("--quiet-within-s", type=float, default=300, help="after the storm; 300")
     return parser.parse_args(arguments, namespace=Options())
-
-
-def _resolve(name: str) -> Path:
-    return Path(name).resolve()

@@ -58,16 +58,14 @@ def _run_in(data_dir: Path, options: Options) -> Results:
         database.start(data_dir)
         database.manage("migrate", "--verbosity=0", environment=environment)
         port = services.find_port()
-        workers, diary = (
-            services.make_workers(
-                environment,
-                logs=logs,
-                count=options.supervisors,
-                workers=options.workers,
-                supervised=options.control != STOCK_CLUSTER,
-            ),
-            Diary(),
+        workers = services.make_workers(
+            environment,
+            logs=logs,
+            count=options.supervisors,
+            workers=options.workers,
+            supervised=options.control != STOCK_CLUSTER,
         )
+        diary = Diary()
         storm = Storm(
             options=options,
             data_dir=data_dir,
@@ -75,7 +73,7 @@ def _run_in(data_dir: Path, options: Options) -> Results:
             web=services.make_web(environment, port=port, logs=logs),
             workers=workers,
             model=model,
-            ledger=Ledger(data_dir / "accepted.jsonl"),
+            ledger=Ledger(),
             diary=diary,
             jobs=JobWatcher(data_dir),
             trees=TreeWatcher(workers, diary),
@@ -90,10 +88,7 @@ def _run_in(data_dir: Path, options: Options) -> Results:
 
 def make_places(options: Options, environment: Mapping[str, str], *, port: int) -> list[Place]:
     """Make tenants with a key each, and spread the conversations over them."""
-    keys = [
-        database.manage("create_api_key", f"--tenant=storm {number}", environment=environment)
-        for number in range(TENANTS)
-    ]
+    keys = [_make_key(f"storm {number}", environment) for number in range(TENANTS)]
     return [
         Place(number % TENANTS, uuid.uuid4(), port, keys[number % TENANTS])
         for number in range(options.conversations)
@@ -104,14 +99,14 @@ def make_visitors(options: Options, environment: Mapping[str, str], *, port: int
     """Return the tenant that is a burden, and the one that waits; with `heavy` alone."""
     if not options.heavy:
         return []
-    keys = [
-        database.manage("create_api_key", f"--tenant={name}", environment=environment)
-        for name in ("storm burden", WAITER)
-    ]
     return [
-        kind(port=port, key=key, seed=options.seed)
-        for kind, key in zip((Burden, Waiter), keys, strict=True)
+        kind(port=port, key=_make_key(name, environment), seed=options.seed)
+        for kind, name in ((Burden, "storm burden"), (Waiter, WAITER))
     ]
+
+
+def _make_key(tenant: str, environment: Mapping[str, str]) -> str:
+    return database.manage("create_api_key", f"--tenant={tenant}", environment=environment)
 
 
 def _let_pass(storm: Storm, *, port: int) -> Outcome:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bench.storm.client import HOST
+from bench.storm.client import HOST, Client
 from bench.storm.database import MANAGE, ROOT
 from bench.storm.heavy import SLOW_WORD
 from bench.storm.options import Options
@@ -32,6 +32,7 @@ PATIENT_S = 60
 """With a slow model."""
 RESERVE = 1
 """Workers of a cluster beyond MEMORY_WORKERS."""
+UNLIMITED = {f"MEMORY_{name}": "0" for name in ("KEY_RATE", "TENANT_RATE", "TENANT_BYTE_RATE")}
 HANG_S = 2 * MODEL_TIMEOUT_S + 2.0
 
 
@@ -117,26 +118,20 @@ class ModelServer:
                 start_new_session=True,
             )
         assert self._process.stdout is not None
-        self._port = int(self._process.stdout.readline())
+        self.url = f"http://{HOST}:{int(self._process.stdout.readline())}/v1"
 
     @property
     def process(self) -> Process | None:
         """What it runs as."""
         return look_up(self._process.pid)
 
-    @property
-    def url(self) -> str:
-        """Its address, as the product takes it."""
-        return f"http://{HOST}:{self._port}/v1"
-
     def calm(self) -> None:
         """End the faults."""
-        request = urllib.request.Request(f"http://{HOST}:{self._port}/calm", b"{}", method="POST")
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(f"{self.url}/calm", b"{}", timeout=10).close()
 
     def count(self) -> dict[str, Any]:
         """Return what it did so far."""
-        with urllib.request.urlopen(f"http://{HOST}:{self._port}/counts", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url}/counts", timeout=10) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
@@ -156,9 +151,7 @@ def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], 
         "MEMORY_WORKERS": str(options.workers),
         "MEMORY_MODEL_TIMEOUT_S": str(PATIENT_S if options.heavy else MODEL_TIMEOUT_S),
         "MEMORY_WEBHOOK_NETWORKS": "127.0.0.0/8",
-        "MEMORY_KEY_RATE": "0",
-        "MEMORY_TENANT_RATE": "0",
-        "MEMORY_TENANT_BYTE_RATE": "0",
+        **UNLIMITED,
         "MEMORY_LOG_LEVEL": "INFO",  # the logs tell which cluster was hit
         "PYTHONUNBUFFERED": "1",
     }
@@ -259,17 +252,14 @@ def wait_until_serving(services: list[Service], *, port: int, within_s: float) -
     Raises:
         TimeoutError: that took too long.
     """
+    client = Client(port=port)
     until = time.monotonic() + within_s
     while time.monotonic() < until:
-        if all(service.is_whole(service.look()) for service in services) and _is_ready(port):
+        if (
+            all(service.is_whole(service.look()) for service in services)
+            and client.get("health/ready").status == 200
+        ):
+            client.close()
             return
         time.sleep(0.1)
     raise TimeoutError(f"Web and workers were not ready within {within_s:.0f} s: see the logs.")
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://{HOST}:{port}/api/v0/health/ready", timeout=5):
-            return True
-    except OSError:
-        return False
