@@ -144,12 +144,7 @@ def train(
     }
     last = fit(inputs[parts != "blind"], targets[parts != "blind"], units=UNITS[kind])
     figures = {
-        name: {
-            "threshold": thresholds[name],
-            "positives": int(known.sum()),
-            **precision_and_recall(shares >= thresholds[name], known),
-            "auc": area_under_curve(shares[known == 1], shares[known == 0]),
-        }
+        name: {"threshold": thresholds[name], **judge(shares, known, threshold=thresholds[name])}
         for name, shares, known in score("blind", last)
     }
     values = np.array(list(thresholds.values()))
@@ -178,12 +173,15 @@ def _choose_threshold(name: str, shares: Floats, targets: Floats) -> float:
     return 0.5
 
 
-def precision_and_recall(chosen: Any, targets: Floats) -> dict[str, float]:
-    """Return both, 0..1; 0 where nothing is there."""
+def judge(shares: Floats, targets: Floats, *, threshold: float) -> dict[str, float]:
+    """Return what a head finds, 0..1; 0 where nothing is there."""
+    chosen, positives = shares >= threshold, int(targets.sum())
     hits = float(targets[chosen].sum())
     return {
+        "positives": positives,
         "precision": hits / max(1, int(chosen.sum())),
-        "recall": hits / max(1.0, float(targets.sum())),
+        "recall": hits / max(1, positives),
+        "auc": area_under_curve(shares[targets == 1], shares[targets == 0]),
     }
 
 
@@ -204,12 +202,8 @@ def _by_language(
     for language in sorted({row.language for row in blind}):
         places = [at for at, row in enumerate(blind) if row.language == language]
         targets = np.array([blind[at].targets[KEEP] for at in places], dtype=np.float64)
-        scores = shares[KEEP][places]
-        figures[language] = {
-            "positives": int(targets.sum()),
-            **precision_and_recall(scores >= trained.threshold(KEEP), targets),
-            "auc": area_under_curve(scores[targets == 1], scores[targets == 0]),
-        }
+        threshold = trained.threshold(KEEP)
+        figures[language] = judge(shares[KEEP][places], targets, threshold=threshold)
     return figures
 
 

@@ -41,8 +41,6 @@ class Storm:
     diary: Diary
     jobs: JobWatcher
     trees: TreeWatcher
-    mark: str
-    """By which every process of it is known."""
     visitors: list[Visitor]
     """A tenant that is a burden, and one that waits beside it; mostly nobody."""
     started: float = field(default_factory=time.monotonic)

@@ -48,7 +48,7 @@ def run(options: Options) -> Results:
 def _run_in(data_dir: Path, options: Options) -> Results:
     logs = data_dir / "logs"
     logs.mkdir()
-    environment, mark = services.make_environment(options, data_dir)
+    environment = services.make_environment(options, data_dir)
     model = None
     try:
         if options.model_is_needed:
@@ -77,7 +77,6 @@ def _run_in(data_dir: Path, options: Options) -> Results:
             diary=diary,
             jobs=JobWatcher(data_dir),
             trees=TreeWatcher(workers, diary),
-            mark=mark,
             visitors=make_visitors(options, environment, port=port),
         )
         return make_results(storm, _let_pass(storm, port=port))

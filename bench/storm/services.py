@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 import urllib.request
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -141,11 +140,10 @@ class ModelServer:
         self._process.wait()
 
 
-def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], str]:
-    """Return the environment of every process, and the mark by which all are found again."""
-    mark = f"MEMORY_STORM={uuid.uuid4()}"
+def make_environment(options: Options, data_dir: Path) -> dict[str, str]:
+    """Return the environment of every process."""
     ours = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
-    ours |= {
+    return ours | {
         "MEMORY_DATA_DIR": str(data_dir),
         "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
         "MEMORY_WORKERS": str(options.workers),
@@ -155,9 +153,6 @@ def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], 
         "MEMORY_LOG_LEVEL": "INFO",  # the logs tell which cluster was hit
         "PYTHONUNBUFFERED": "1",
     }
-    name, _, value = mark.partition("=")
-    ours[name] = value
-    return ours, mark
 
 
 FORGOTTEN = frozenset(
