@@ -22,9 +22,10 @@ def main() -> None:
     add("--rate", type=float, default=6, help="calls a second of all small tenants together; 6")
     add("--heavy-rate", type=float, default=3, help="calls a second of the heavy one; 3")
     add("--memory", type=int, metavar="CALLS", help=memory.__doc__)
+    add("--settle", type=float, default=15, metavar="S", help="before each look at memory; 15")
     given = parser.parse_args()
     if given.memory is not None:
-        rows = list(memory.measure(calls=given.memory, seed=given.seed))
+        rows = list(memory.measure(calls=given.memory, settle_s=given.settle, seed=given.seed))
         publish(render_table(memory.HEADER, rows), rows, given.json)
     else:
         results = report.make_results(run(given))

@@ -23,15 +23,13 @@ from memoryproject import embedded
 CLIENTS = 4
 FIRST_CALLS = 40
 READY_WITHIN_S = 180.0
-SETTLES_S = 15.0
-"""For the jobs that follow from the last calls, before each look."""
 
 HEADER = ["", "MB", "of these PostgreSQL", "processes"]
 Row = tuple[str, int, int, int]
 """A moment, MB of all processes, MB of PostgreSQL among them, and how many processes."""
 
 
-def measure(*, calls: int, seed: int) -> Iterator[Row]:
+def measure(*, calls: int, settle_s: float, seed: int) -> Iterator[Row]:
     """Start a server, call it, and yield a row for each moment."""
     folder = database.make_folder(None)
     with _serve(folder) as (process, port):
@@ -39,7 +37,7 @@ def measure(*, calls: int, seed: int) -> Iterator[Row]:
         drawn = iter(_draw_calls(key, count=FIRST_CALLS + calls, seed=seed))
         for count in (0, FIRST_CALLS, calls):
             _send(list(islice(drawn, count)), port)
-            time.sleep(SETTLES_S)
+            time.sleep(settle_s)
             name = f"after {count:,} more calls" if count else "at rest"
             yield name, *_look(process, folder)
 

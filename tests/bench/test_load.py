@@ -33,7 +33,7 @@ def test_a_run_measures_each_class_of_tenants_in_each_phase(tmp_path: Path) -> N
 
 @pytest.mark.gate
 def test_the_memory_of_a_server_is_measured_at_rest_and_after_calls(tmp_path: Path) -> None:
-    said, rows = run("bench.load", "--memory=5", figures=tmp_path / "memory.json")
+    said, rows = run("bench.load", "--memory=5", "--settle=1", figures=tmp_path / "memory.json")
     assert [row[0] for row in rows] == ["at rest", "after 40 more calls", "after 5 more calls"]
     assert all(total > stored > 0 and count > 4 for _, total, stored, count in rows)
     assert "after 5 more calls" in said
