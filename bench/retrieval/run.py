@@ -53,7 +53,6 @@ def fill(server: Server, client: Client, *, sizes: list[int], seed: int) -> None
             client.require("add_messages", conversation_id=_name(size), messages=talk)
     for size in sizes:
         client.require("flush", conversation_id=_name(size))
-    client.close()  # idle for as long as the work takes, the server would hang up
     tell("Making episodes and facts …")
     tell(f"… {server.manage('drain_jobs')}")
 
