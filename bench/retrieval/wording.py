@@ -57,8 +57,6 @@ def _read_english() -> list[str]:
 def _make_rare(rng: np.random.Generator, english: list[str]) -> list[str]:
     """Return words put together from two short ones, until the vocabulary is full."""
     short = [word for word in english if len(word) <= SHORT]
-    made: dict[str, None] = {}
-    while len(made) < VOCABULARY_SIZE - len(english):
-        first, second = rng.choice(len(short), 2)
-        made[short[first] + short[second]] = None
-    return list(made)
+    pairs = rng.integers(len(short), size=(2 * VOCABULARY_SIZE, 2)).tolist()
+    made = dict.fromkeys(short[first] + short[second] for first, second in pairs)
+    return list(made)[: VOCABULARY_SIZE - len(english)]
