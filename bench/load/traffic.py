@@ -79,8 +79,7 @@ def _send(own: threading.local, port: int, starts_at: float, item: tuple[float, 
 
 
 def ask(own: threading.local, port: int, call: Call) -> int:
-    """Return the status of the answer, on the thread's connection of that key; 0: none came."""
-    clients: dict[str, Client] = own.__dict__.setdefault("clients", {})
-    if call.key not in clients:
-        clients[call.key] = Client(port=port, key=call.key)
-    return clients[call.key].send(call.method, call.path, call.body).status
+    """Return the status of the answer, on the thread's one connection; 0: none came."""
+    client: Client = own.__dict__.setdefault("client", Client(port=port))
+    key = {"Authorization": f"Bearer {call.key}"} if call.key else {}
+    return client.send(call.method, call.path, call.body, **key).status
