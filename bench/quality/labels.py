@@ -157,27 +157,6 @@ def part_of(name: str) -> str:
     return PARTS[int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(PARTS)]
 
 
-def measure_agreement() -> dict[str, float]:
-    """Return the share of sentences labelled twice that got the same, by kind of label."""
-    first = {
-        (chat["id"], number, place): label
-        for chat in read_chats()
-        for number, message in enumerate(chat["messages"])
-        for place, label in enumerate(message["labels"])
-    }
-    seconds = list(_read_lines(FOLDER / "second-chats-1.jsonl"))
-    pairs = [
-        (second, first[second["chat"], second["message"], second["sentence"]]) for second in seconds
-    ]
-    both_keep = [(a, b) for a, b in pairs if a["keep"] and b["keep"]]
-    return {
-        name: sum(a[name] == b[name] for a, b in rows) / len(rows)
-        for name, rows in (
-            ("act", pairs), ("keep", pairs), ("danger", pairs), ("category", both_keep),
-        )
-    }  # fmt: skip
-
-
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
