@@ -13,8 +13,6 @@ from episodic import episode_index, fsrs_memory, queries, services, window
 from episodic.engines import Segment, Segmentation, Segmenter
 from episodic.episode_index import PlannedEpisode, embed_lines, headline
 from episodic.models import Conversation, Episode, Message
-from events.models import EventType
-from events.outbox import NewEvent, announce
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.model_change import choose_embedder
@@ -23,6 +21,8 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
+from wings.events.models import EventType
+from wings.events.outbox import NewEvent, announce
 
 logger = logging.getLogger("memory.episodic")
 

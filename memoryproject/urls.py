@@ -10,33 +10,25 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from episodic import api as episodic
 from episodic import read_api as episodic_reading
-from erasure import api as erasure
-from events import api as webhooks
 from jobs import api as jobs
 from memoryproject.edge.description import Description
 from memoryproject.edge.fields import IdConverter
 from memoryproject.tenancy.api import WhoAmI
-from notes import api as notes
-from operations.health import HealthLive, HealthReady
-from operations.metrics import show_metrics
-from people import api as people
-from retrieval.api import (
-    contexts,
-    conversations,
-    forget,
-    links,
-    memories,
-    profiles,
-    receipts,
-    reconstruct,
-    search,
-)
-from retrieval.api import memory_tests as tests
+from retrieval.api import conversations, profiles, receipts
 from retrieval.api import retrieve as retrieval
 from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
-from semantic import rollback_api as rollbacks
+from wings.erasure import api as erasure
+from wings.events import api as webhooks
+from wings.forgetting import api as forget
+from wings.memory_tests import api as tests
+from wings.navigation.api import contexts, links, memories, reconstruct, search
+from wings.notes import api as notes
+from wings.operations.health import HealthLive, HealthReady
+from wings.operations.metrics import show_metrics
+from wings.people import api as people
+from wings.rollback import api as rollbacks
 
 register_converter(IdConverter, "id")
 
@@ -128,8 +120,8 @@ urlpatterns = [
     path("metrics", show_metrics),
     path("", RedirectView.as_view(url="/admin/")),
     path("favicon.ico", RedirectView.as_view(url=static("console/favicon.svg"))),
-    path("admin/", include("console.signin.urls")),
-    path("admin/", include("console.urls")),
+    path("admin/", include("wings.console.signin.urls")),
+    path("admin/", include("wings.console.urls")),
     # Django's redirect to a page on the site: no table has one, and a bad id would be a 500.
     re_path(r"^admin/r/", admin.site.admin_view(page_not_found), {"exception": Http404()}),
     path("admin/", admin.site.urls),

@@ -10,8 +10,8 @@ from django.db.models.functions import StrIndex
 from episodic.models import Conversation, Message
 from memoryproject.database.batches import delete_rows, in_batches
 from memoryproject.tenancy.models import Tenant
-from retrieval import mirror
 from retrieval.models import Context, ContextSection, MemoryTest, Retrieval, RetrievalHit
+from wings.navigation import mirror
 
 BESIDE = 1
 """Messages before and after which an agent asks with the words of a message."""

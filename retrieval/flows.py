@@ -3,16 +3,18 @@
 import episodic.flows
 import semantic.flows
 from episodic.choice import make_reviewer
-from events.outbox import receipt_finders
 from indexing import model_change
 from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.flows import Flow, chores, register_flow
 from jobs.models import Kind
-from retrieval import forgetting, memory_tests, mirror, receipts, vectors
-from retrieval.reading import contexts
+from retrieval import receipts, vectors
 from retrieval.receipts import echoes
 from retrieval.receipts.review import review_retrievals
+from wings.events.outbox import receipt_finders
+from wings.forgetting import forgetting
+from wings.memory_tests import memory_tests
+from wings.navigation import contexts, mirror
 
 
 def register() -> None:

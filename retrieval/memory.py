@@ -20,13 +20,13 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_alone, clean_block, clean_line
 from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_quarters, in_use
-from notes import queries as note_queries
-from notes.models import Note
-from notes.wording import LABEL_AT_MOST, shorten
 from retrieval.markdown import render_message
 from semantic import queries as semantic_queries
-from semantic.correction_marks import find_corrections, set_corrections
 from semantic.models import Evidence, Fact
+from wings.marks.correction_marks import find_corrections, set_corrections
+from wings.notes import queries as note_queries
+from wings.notes.models import Note
+from wings.notes.wording import LABEL_AT_MOST, shorten
 
 BEGINNING = 1_000
 """Characters of a note that an outline has."""

@@ -41,8 +41,8 @@ from retrieval.request import USER
 from retrieval.scope import Scope, find_scope
 from retrieval.statements import read_profile, run, to_array
 from retrieval.successions import find_succession, moment_of
-from semantic.correction_marks import find_corrections
 from semantic.engines import SuggestionKind
+from wings.marks.correction_marks import find_corrections
 
 QUERY = "Profile"
 """What a receipt has for a question. Shorter than what an erasure takes for somebody's words."""

@@ -31,7 +31,7 @@ from retrieval.layout import HOME_LETTERS
 from retrieval.markdown import Block
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
-from semantic.correction_marks import set_corrections
+from wings.marks.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
 READ_AT_MOST = 500

@@ -25,7 +25,7 @@ from retrieval.recent import find_recent
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.in_conversation import put_newer_first
-from semantic.correction_marks import find_corrections, set_corrected, set_corrections
+from wings.marks.correction_marks import find_corrections, set_corrected, set_corrections
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
-from notes import queries as note_queries
 from semantic import queries as semantic_queries
 from semantic.engines import fact_embedding_text
+from wings.notes import queries as note_queries
 
 BATCH = 64
 LATE_AT_MOST = timedelta(minutes=5)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from episodic.models import Conversation
-from events.models import EventType
-from events.outbox import NewEvent, announce, find_receipts
 from semantic.models import Change, Changeset, Fact
+from wings.events.models import EventType
+from wings.events.outbox import NewEvent, announce, find_receipts
 
 RECEIPTS_AT_MOST = 100
 """That an event names; it says how many there are."""

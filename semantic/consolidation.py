@@ -22,12 +22,12 @@ from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
 from semantic import engines, queries
 from semantic.guards import FACT_CHARACTERS_AT_MOST
-from semantic.mark_finding import mark_later_places
 from semantic.models import Changeset, Fact
 from semantic.proposal_writer import Writer
 from semantic.services import start_changeset
 from semantic.snapshots import FindAnswers, Snapshot, read_snapshot
 from semantic.user_facts import lock_home
+from wings.marks.mark_finding import mark_later_places
 
 logger = logging.getLogger("memory.semantic")
 

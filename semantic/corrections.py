@@ -9,12 +9,12 @@ from episodic.models import Conversation
 from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
 from semantic import curation, queries
-from semantic.correction_marks import marked_places
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
-from semantic.mark_finding import mark_places
 from semantic.models import Fact
 from semantic.services import NewFact, replace_fact
+from wings.marks.correction_marks import marked_places
+from wings.marks.mark_finding import mark_places
 
 CORRECTED = "corrected"
 """Note of the step."""

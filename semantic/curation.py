@@ -18,10 +18,10 @@ from episodic.models import Conversation
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, services
-from semantic.mark_finding import mark_places
 from semantic.models import Changeset, Evidence, Fact
 from semantic.states import State
 from semantic.user_facts import lock_homes
+from wings.marks.mark_finding import mark_places
 
 REASON_AT_MOST = 2_000
 SENTENCE_AT_MOST = 1_000

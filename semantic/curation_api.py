@@ -15,12 +15,15 @@ from memoryproject.edge.pages import PageQuery, describe_page
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView, ReadView
-from semantic import corrections, curation, forgetting, marking, queries, suggestions
+from semantic import corrections, curation, queries
 from semantic.api import find_fact
-from semantic.correction_marks import list_marks
 from semantic.engines import SuggestionKind
 from semantic.models import Changeset, CorrectionMark, Fact, Suggestion
 from semantic.renderings import CATEGORIES, ListedFact, render_fact
+from wings.forgetting import facts as forgetting
+from wings.marks import marking
+from wings.marks.correction_marks import list_marks
+from wings.suggestions import suggestions
 
 MARKS_AT_MOST = 500
 

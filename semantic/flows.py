@@ -14,9 +14,11 @@ from jobs.calls import find_asker
 from jobs.claims import Claim
 from jobs.flows import Flow, chores, register_flow
 from jobs.models import Kind
-from semantic import automatic, consolidation, parting, rollback
+from semantic import consolidation, parting
 from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
+from wings.rollback import rollback
+from wings.suggestions import automatic
 
 LEFTOVERS_WAIT = timedelta(hours=2)
 """Episodes below the consolidation threshold wait this long for company."""

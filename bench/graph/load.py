@@ -20,7 +20,7 @@ from bench.retrieval.rows import COLUMNS, LANGUAGE
 from indexing import text
 from indexing.models import SearchUnit, SearchVector
 from memoryproject.database.ids import make_id
-from notes.kinds import LinkType
+from wings.notes.kinds import LinkType
 
 TENANT = uuid.UUID(int=1)
 STRANGER = uuid.UUID(int=2)

@@ -15,8 +15,7 @@ from bench.retrieval.quantiles import summarise
 from bench.retrieval.wire import Wire
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from retrieval import links, reading
-from retrieval.reading import contexts, reconstruction
+from wings.navigation import contexts, links, reading, reconstruction
 
 HEAD = "| call | service p50 ms | p95 | HTTP p50 | p95 |\n" + "|---" * 5 + "|\n"
 WARM_UP = 3

@@ -27,7 +27,7 @@ from bench.storm.database import copy_template
 from memoryproject import embedded
 from memoryproject.tenancy import services as tenancy
 from memoryproject.tenancy.models import Tenant
-from retrieval import links
+from wings.navigation import links
 
 DEPTHS = (1, 2, 3, 5)
 HEAD = (

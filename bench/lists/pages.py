@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from episodic.models import Conversation, Episode, Message
-from erasure.models import Erasure
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Changeset, Fact
+from wings.erasure.models import Erasure
 
 EVERYTHING = "everything"
 ROLES = ("curator", "auditor", "operator", EVERYTHING)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from episodic.loading import UnreadableFile
 from semantic.offline.heads import (
     ACTS,
     CATEGORIES,
@@ -22,6 +21,7 @@ from semantic.offline.heads import (
     Pair,
     Sample,
 )
+from wings.transfer.loading import UnreadableFile
 
 FOLDER = Path(__file__).parents[1] / "labels"
 PARTS = ("train", "train", "train", "choice", "blind")

@@ -24,8 +24,8 @@ from tqdm import tqdm
 from bench.quality.memory import Answer, load
 from bench.quality.report import Report
 from bench.tables import render_table
-from episodic.loading import LoadedConversation, UnreadableFile, to_uuid
 from episodic.models import Message
+from wings.transfer.loading import LoadedConversation, UnreadableFile, to_uuid
 
 DEPTHS = (5, 10)
 LIMIT = 50

@@ -23,9 +23,9 @@ from bench.quality.files import read_json
 from bench.quality.memory import Answer, load
 from bench.quality.report import Report
 from bench.tables import render_table
-from episodic.loading import TURN_LENGTH, LoadedConversation, UnreadableFile, to_uuid
 from episodic.models import Message, Role
 from indexing import text
+from wings.transfer.loading import TURN_LENGTH, LoadedConversation, UnreadableFile, to_uuid
 
 HISTORY_FILE = "memory_bank_cn.json"
 GOLD_FILE = "gold_cn.json"

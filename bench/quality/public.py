@@ -26,9 +26,9 @@ from bench.quality.files import Labelled, read_rows
 from bench.quality.memory import Answer, load
 from bench.quality.report import Report
 from bench.tables import render_table
-from episodic.loading import LoadedConversation, to_uuid
 from episodic.models import Message
 from memoryproject.text.words import content_stems
+from wings.transfer.loading import LoadedConversation, to_uuid
 
 BUDGETS = (1000, 2000)
 SHARE_SHOWN = 0.5

@@ -29,8 +29,8 @@ from bench.quality import (
 from bench.quality.memory import UnfinishedJobs
 from bench.quality.report import render_json, write_lines
 from bench.storm.database import copy_template
-from episodic.loading import UnreadableFile
 from memoryproject import embedded
+from wings.transfer.loading import UnreadableFile
 
 WITHOUT_DATABASE = (
     segmentation,

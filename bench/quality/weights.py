@@ -20,11 +20,11 @@ from bench.quality.boundaries import LABELS, Boundaries, mean_score
 from bench.quality.dialogues import read_dialogues
 from bench.quality.report import Report
 from bench.tables import render_table
-from episodic.loading import UnreadableFile
 from episodic.offline.evidence import WEIGHTS, Floats, measure_gaps
 from episodic.offline.lexicon import find_lexicon
 from episodic.offline.segmenter import choose_cuts
 from memoryproject.ai.embeddings import embed_passages
+from wings.transfer.loading import UnreadableFile
 
 SHARES = {
     "tiage_train": 1.3,

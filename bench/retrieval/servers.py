@@ -14,7 +14,7 @@ from django.conf import settings
 from bench.retrieval.databases import environment
 from jobs.supervisor import DRAIN_S
 from memoryproject.process.web import web_command
-from operations.management.commands import run
+from wings.operations.management.commands import run
 
 HOST = "127.0.0.1"
 

@@ -12,9 +12,9 @@ from memoryproject.edge import fields
 from memoryproject.edge.headers import set_headers
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text.cleaning import LINK_STYLES
-from notes.forms import VALENCES, WORD_AT_MOST
-from retrieval import mirror
 from retrieval.memory import EPISODIC
+from wings.navigation import mirror
+from wings.notes.forms import VALENCES, WORD_AT_MOST
 
 MARKDOWN = {(200, "text/markdown"): OpenApiTypes.STR}
 

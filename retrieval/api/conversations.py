@@ -26,7 +26,7 @@ from retrieval.api.scoped import ScopedInput, default_scope
 from retrieval.hits import Hit, load_candidates
 from retrieval.scope import Scope, find_scope
 from semantic import queries as semantic_queries
-from semantic.correction_marks import set_corrections
+from wings.marks.correction_marks import set_corrections
 
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500

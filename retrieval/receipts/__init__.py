@@ -37,8 +37,8 @@ from memoryproject.text.parts import Kind, Part, Quote, join
 from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.statements import read_file, run
-from semantic.correction_marks import print_heir
 from semantic.models import Fact
+from wings.marks.correction_marks import print_heir
 
 REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
 """Calls whose episodes are judged later by what was made of them."""

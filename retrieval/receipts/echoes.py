@@ -18,13 +18,13 @@ from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
 from memoryproject.text.cleaning import clean_line
 from memoryproject.text.parts import Excerpt
-from notes import queries as note_queries
 from retrieval.excerpts import add_dates
 from retrieval.models import Retrieval, RetrievalHit
-from semantic.correction_marks import find_heirs
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
 from semantic.models import Fact
+from wings.marks.correction_marks import find_heirs
+from wings.notes import queries as note_queries
 
 ECHOED_FOR = 30
 """Messages after an answer in which its words may come back: as many as a review reads."""

@@ -22,15 +22,15 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED
-from notes.kinds import LINK_TYPES, SourceType
-from retrieval import links
 from retrieval.hits import Finding
-from retrieval.links import Node
 from retrieval.memory import EPISODIC
 from retrieval.search.in_conversation import Meaning, embed
 from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
 from retrieval.statements import fetch_dicts, read_find
 from semantic import beliefs
+from wings.navigation import links
+from wings.navigation.links import Node
+from wings.notes.kinds import LINK_TYPES, SourceType
 
 EVERYTHING = "*"
 NOTE_TYPES = tuple(kind.value for kind in SourceType)

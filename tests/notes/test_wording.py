@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notes.kinds import SourceType
-from notes.wording import (
+from tests.notes.test_writing import THREAD
+from wings.notes.kinds import SourceType
+from wings.notes.wording import (
     LABEL_AT_MOST,
     PASSAGE_AT_MOST,
     SNIPPET_AT_MOST,
@@ -18,7 +19,6 @@ from notes.wording import (
     shorten,
     snippet,
 )
-from tests.notes.test_writing import THREAD
 
 TEXTS = st.text(max_size=400) | st.text(alphabet="ab .\n。中", min_size=1_000, max_size=5_000)
 

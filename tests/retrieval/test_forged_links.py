@@ -18,13 +18,13 @@ from episodic.models import Episode
 from memoryproject.database.ids import make_id
 from memoryproject.embedded import locate
 from memoryproject.embedded.bootstrap import connect_as_superuser
-from notes.models import Link
-from retrieval import links, mirror, reading
 from retrieval.search import in_tenant
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
 from tests.retrieval.searches import found, search
+from wings.navigation import links, mirror, reading
+from wings.notes.models import Link
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 

@@ -12,7 +12,6 @@ import pytest
 from bench.quality.contradictions import read_suggestions
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Scope
-from semantic import suggestions
 from semantic.engines import Action, Category, Consolidation, Proposal, SuggestionKind
 from semantic.engines import Suggestion as Hint
 from semantic.models import Change, Changeset, Fact, Suggestion
@@ -33,6 +32,7 @@ from tests.semantic.learning import (
 )
 from tests.semantic.test_curation import declare, restore
 from tests.semantic.test_reverting import revert
+from wings.suggestions import suggestions
 
 pytestmark = pytest.mark.django_db
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bench.quality import memorybank
-from episodic.loading import UnreadableFile
 from episodic.models import Conversation, Message
 from memoryproject.tenancy.models import Tenant
 from tests.bench.quality.samples import figures, measure, read
+from wings.transfer.loading import UnreadableFile
 
 DIARIES = {
     "小禾": {

@@ -29,7 +29,6 @@ from bench.quality.reviews import (
 )
 from bench.quality.run import main
 from bench.quality.sessions import SourcedText
-from episodic.loading import UnreadableFile
 from episodic.offline.evidence import WEIGHTS
 from tests.bench.quality.samples import (
     figures,
@@ -43,6 +42,7 @@ from tests.bench.quality.samples import (
     write,
 )
 from tests.talk import MOVING
+from wings.transfer.loading import UnreadableFile
 
 # Segments -------------------------------------------------------------------------
 
