@@ -84,7 +84,7 @@ def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
     }
 
 
-def take_pending_reviews(conversation: Conversation) -> None:
+def take_pending_reviews(conversation: Conversation, episodes: Sequence[Episode]) -> None:
     """Hand every reviewable answer of the conversation to one new review job.
 
     Called inside a segmentation's commit, under the conversation's lock.

@@ -1,4 +1,4 @@
-"""Addresses of the admin's own pages, below `admin/`."""
+"""Addresses of the console's pages, below `admin/`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,9 +25,6 @@ from wings.console.playground import page as playground
 from wings.console.queue import page as queue
 from wings.console.search import page as search
 from wings.erasure.models import Scope
-from wings.transfer import exports, import_page
-
-app_name = "console"
 
 
 def _acts(address: str, view: Callable[..., HttpResponseBase], of: str, *acts: str) -> list[Any]:
@@ -82,12 +79,6 @@ urlpatterns = [
     *_acts("tests/<uuid:test_id>/", cases.change_test, "test", "run", "delete"),
     path("tour/", home.show_tour, name="tour"),
     path("playground/", playground.show_playground, name="playground"),
-    path("export/", exports.show_exports, name="export"),
-    path("export/file/", exports.download, name="export_download"),
-    path("import/", import_page.show_imports, name="import"),
-    path("import/<uuid:run_id>/", import_page.show_run, name="import_run"),
-    path("import/<uuid:run_id>/decide/", import_page.decide_run, name="import_decide"),
-    path("import/<uuid:run_id>/step/", import_page.take_step, name="import_step"),
     path("reveal/<uuid:conversation_id>/", conversations.reveal_conversation, name="reveal"),
     path("erasures/<uuid:erasure_id>/certificate/", erasing.show_certificate, name="certificate"),
     *(

@@ -1,12 +1,11 @@
-"""Deletes what apps above this one keep of erased rows, and the names in Django's log.
+"""Deletes what wings keep of erased rows, and the names in Django's log.
 
-Such an app adds an `Eraser`. All of it runs inside the transaction of an erasure.
+All of it runs inside the transaction of an erasure.
 """
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from django.contrib.admin.models import LogEntry
 from django.db import IntegrityError, connection
@@ -14,43 +13,33 @@ from django.db import IntegrityError, connection
 from episodic.models import Conversation
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import Eraser, list_wings
 
 ERASED = "(erased)"
 """Stands in Django's log where a row was called by its words."""
 
 
-class Eraser(NamedTuple):
-    """How one app deletes its rows; each function returns how many, by kind."""
-
-    mentions: Callable[[Sequence[uuid.UUID]], Counter[str]]
-    """Deletes what names one of the ids."""
-    of_conversation: Callable[[Conversation], Counter[str]]
-    of_tenant: Callable[[Tenant], Counter[str]]
-    count_of_tenant: Callable[[Tenant], Counter[str]]
-    """Counts what `of_tenant` would delete."""
-
-
-erasers: list[Eraser] = []
-"""What every erasure calls; an app adds its own when it is ready."""
+def list_erasers() -> list[Eraser]:
+    return [wing.erase for wing in list_wings() if wing.erase is not None]
 
 
 def erase_mentions(ids: Sequence[uuid.UUID]) -> Counter[str]:
     """Delete what names rows, and take their words out of Django's log; who did what stays."""
     for some in in_batches([str(row_id) for row_id in ids]):
         LogEntry.objects.filter(object_id__in=some).update(object_repr=ERASED)
-    return _sum(eraser.mentions(ids) for eraser in erasers)
+    return _sum(eraser.mentions(ids) for eraser in list_erasers())
 
 
 def erase_of_conversation(conversation: Conversation) -> Counter[str]:
-    return _sum(eraser.of_conversation(conversation) for eraser in erasers)
+    return _sum(eraser.of_conversation(conversation) for eraser in list_erasers())
 
 
 def erase_of_tenant(tenant: Tenant) -> Counter[str]:
-    return _sum(eraser.of_tenant(tenant) for eraser in erasers)
+    return _sum(eraser.of_tenant(tenant) for eraser in list_erasers())
 
 
 def count_of_tenant(tenant: Tenant) -> Counter[str]:
-    return _sum(eraser.count_of_tenant(tenant) for eraser in erasers)
+    return _sum(eraser.count_of_tenant(tenant) for eraser in list_erasers())
 
 
 def _sum(counts: Iterable[Counter[str]]) -> Counter[str]:

@@ -14,7 +14,6 @@ from django.db.models.functions import Now
 from episodic.models import Conversation, Message
 from jobs.claims import LIMITS
 from jobs.enqueue import wake
-from jobs.flows import Flow, chores, register_flow
 from jobs.models import Job, Kind
 from jobs.tasks import run_job
 from memoryproject.database.clock import execute
@@ -27,7 +26,6 @@ from semantic.models import Fact
 from wings.erasure import flow, parts, persons, proof, spellings, tenants
 from wings.erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
 from wings.erasure.parts import find_due, holds_of, imports_of
-from wings.forgetting import facts as forgetting
 from wings.notes import erasing as notes
 from wings.notes.models import Note
 from wings.people.models import Person
@@ -44,12 +42,6 @@ NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
     Scope.IMPORT: (imports_of, "import", "id"),
 }
 """By scope, a tenant's rows, what they are, and the column that a request names one by."""
-
-
-def register() -> None:
-    register_flow(Kind.ERASE, Flow(run=flow.run_erasure, asks_model=False))
-    chores.append(apply_policies)
-    forgetting.erasers.append(erase_forgotten)
 
 
 def draft_erasure(

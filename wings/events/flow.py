@@ -16,7 +16,6 @@ from django.db.models.functions import Now, TruncDay
 from jobs import claims, spending
 from jobs.claims import Claim, OutsideAway
 from jobs.enqueue import enqueue
-from jobs.flows import Flow, chores, deaths, register_flow
 from jobs.models import Job, Kind, LLMCall
 from jobs.models import State as JobState
 from jobs.spending import BudgetSpent
@@ -24,7 +23,7 @@ from jobs.tasks import backoff
 from memoryproject.database.batches import delete_some
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
-from wings.events import mail, notices, sending
+from wings.events import sending
 from wings.events.models import Event, EventType, Notification, Webhook
 from wings.events.outbox import NewEvent, announce
 
@@ -43,16 +42,6 @@ State = Event.State
 
 class ReceiverAway(OutsideAway):
     """A webhook does not answer, or refuses whatever it is sent."""
-
-
-def register() -> None:
-    register_flow(Kind.DELIVER, Flow(run=deliver, asks_model=False))
-    register_flow(Kind.MAIL, Flow(run=mail.send_mails, asks_model=False))
-    deaths.append(announce_death)
-    chores.extend([
-        queue_retries, announce_spent_budgets, announce_near_budgets, delete_old,
-        notices.notify_people, mail.queue_mails,
-    ])  # fmt: skip
 
 
 def deliver(claim: Claim) -> None:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -14,19 +14,12 @@ from memoryproject.tenancy.models import Tenant
 from wings.events.models import Event, EventType, Webhook
 from wings.events.notices import NOTICES
 
-FindReceipts = Callable[[Tenant, Sequence[uuid.UUID]], Mapping[uuid.UUID, list[uuid.UUID]]]
-"""Returns the receipts of the answers that served facts, by fact, the newest first."""
-
 
 class NewEvent(NamedTuple):
     """What happened; `data` holds ids, numbers and words of ours."""
 
     type: EventType
     data: dict[str, Any]
-
-
-receipt_finders: list[FindReceipts] = []
-"""Of the one app that has receipts, once it is ready."""
 
 
 def list_webhooks(tenant: Tenant) -> list[Webhook]:
@@ -68,13 +61,6 @@ def _keep_for_people(events: Sequence[NewEvent], *, tenant: Tenant, scope: uuid.
         data = {name: first[name] for name in first if name.endswith("_id")}
         data["count"] = counts[type]
         Event.objects.create(tenant=tenant, webhook=None, type=type, scope=scope, data=data)
-
-
-def find_receipts(
-    *, tenant: Tenant, fact_ids: Sequence[uuid.UUID]
-) -> Mapping[uuid.UUID, list[uuid.UUID]]:
-    """Return the receipts of the answers that served facts, by fact, the newest first."""
-    return receipt_finders[0](tenant, fact_ids) if fact_ids else {}
 
 
 def redeliver(event: Event) -> None:

@@ -7,7 +7,7 @@ restores both.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from django.db import transaction
@@ -21,6 +21,7 @@ from semantic.engines import SuggestionKind
 from semantic.models import Change, Fact, Suggestion
 from semantic.services import Ledger, invalidate_fact, put_state
 from semantic.states import State
+from wings.erasure.services import erase_forgotten
 from wings.marks.mark_finding import find_messages_saying
 from wings.rollback import rollback
 from wings.rollback.rollback import Work
@@ -29,10 +30,6 @@ from wings.suggestions import suggestions
 ASKED = "asked"
 """Reason of the suggestions, and note of the steps."""
 ALL_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-Erase = Callable[[Tenant, uuid.UUID, str, str], None]
-"""Erases a fact of a tenant with what says it, given who wants it and why."""
-erasers: list[Erase] = []
-"""The one function that does it: the app that erases adds it when it is ready."""
 
 
 def forget(
@@ -111,8 +108,8 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
         return suggestions.accept_suggestion(act=act, suggestion_id=suggestion_id, merges=merges)
     if not row.is_open:
         raise Conflict("The suggestion is no longer open.")
-    (erase,) = erasers
-    erase(act.tenant, row.old_fact_id, act.actor, curation.check_reason(act.reason))
+    reason = curation.check_reason(act.reason)
+    erase_forgotten(act.tenant, row.old_fact_id, act.actor, reason)
     row.decision = suggestions.Decision.ACCEPTED
     return row
 

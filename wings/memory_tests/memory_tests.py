@@ -8,8 +8,11 @@ from datetime import datetime
 from django.db import transaction
 
 from episodic import queries as episodic_queries
+from episodic.models import Conversation
 from jobs import claims
 from jobs.claims import Claim
+from jobs.enqueue import enqueue
+from jobs.models import Kind
 from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, Problem
@@ -17,6 +20,7 @@ from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest, Retrieval
 from retrieval.recall import Draft, draft_answer
 from retrieval.request import RecallRequest
+from semantic.models import Change, Changeset
 from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 
@@ -50,6 +54,15 @@ def tests_of(tenant: Tenant, **where: object) -> list[MemoryTest]:
     """Return the tests of a tenant with their conversations, oldest first."""
     rows = MemoryTest.objects.of(tenant).filter(**where).select_related("conversation")
     return list(rows.order_by("id"))
+
+
+def queue_tests(
+    changeset: Changeset, conversation: Conversation, changes: Sequence[Change]
+) -> None:
+    """Have the tests of a conversation run, if it has any, after a changeset."""
+    if conversation.has_tests:
+        work = {"changeset": str(changeset.id)}
+        enqueue(tenant=conversation.tenant, kind=Kind.TEST, scope=conversation.id, input=work)
 
 
 def run_claimed(claim: Claim) -> None:

@@ -8,7 +8,5 @@ class OperationsConfig(AppConfig):
     verbose_name = "Commands that use the whole product"
 
     def ready(self) -> None:
-        """Register the checks, which importing them does, and the chore."""
+        """Register the checks; importing them is all it takes."""
         import_module("wings.operations.checks")
-        check = import_module("wings.operations.stored_sizes").check_nightly
-        import_module("jobs.flows").chores.append(check)

@@ -9,8 +9,8 @@ from django.db.models import Q
 from episodic.models import Conversation
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import Eraser
 from wings.console.models import ImportBatch, ImportRun, SavedFilter
-from wings.erasure.other_rows import Eraser
 
 
 def erase_saved_filters(ids: Sequence[uuid.UUID]) -> Counter[str]:

@@ -1,18 +1,28 @@
-"""Announces what the steps of a changeset have made of facts."""
+"""Announces episodes, and what the steps of a changeset have made of facts."""
 
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from episodic.models import Conversation
+from episodic.models import Conversation, Episode
+from retrieval.receipts import find_receipts
 from semantic.models import Change, Changeset, Fact
 from wings.events.models import EventType
-from wings.events.outbox import NewEvent, announce, find_receipts
+from wings.events.outbox import NewEvent, announce
 
 RECEIPTS_AT_MOST = 100
 """That an event names; it says how many there are."""
 TAKES_BACK = {Changeset.Kind.CURATION, Changeset.Kind.REVERT}
 """Kinds of changesets in which people say that what was served is not so."""
+
+
+def announce_episodes(conversation: Conversation, episodes: Sequence[Episode]) -> None:
+    ids = {"conversation_id": str(conversation.external_id)}
+    events = [
+        NewEvent(EventType.EPISODE_CREATED, {**ids, "episode_id": str(episode.id)})
+        for episode in episodes
+    ]
+    announce(events, tenant=conversation.tenant, scope=conversation.id)
 
 
 def announce_changes(
@@ -36,7 +46,7 @@ def announce_changes(
         and (changeset.kind in TAKES_BACK or event.data["because"] == Fact.Because.WRONG)
     ]
     fact_ids = [uuid.UUID(data["fact_id"]) for data in corrected]
-    receipts = find_receipts(tenant=conversation.tenant, fact_ids=fact_ids)
+    receipts = find_receipts(conversation.tenant, fact_ids)
     for fact_id, data in zip(fact_ids, corrected, strict=True):
         if fact_id in receipts:
             served = list(map(str, receipts[fact_id]))

@@ -1,0 +1,5 @@
+"""Corrections shown beside what still says the old."""
+
+from memoryproject.wings import Wing
+
+WING = Wing()
