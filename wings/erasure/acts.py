@@ -24,13 +24,12 @@ from jobs.enqueue import enqueue
 from jobs.models import Kind
 from memoryproject.database.batches import delete_rows, lock_rows
 from memoryproject.tenancy.models import Tenant
-from retrieval import erasure as retrieval
 from semantic import erasing as semantic
 from semantic.copies import place_copies
 from semantic.models import Fact
 from semantic.redrawing import redraw
 from semantic.user_facts import list_ids_beside, lock_home, lock_homes
-from wings.erasure import other_rows
+from wings.erasure import other_rows, receipts
 from wings.erasure.models import Erasure
 from wings.marks.correction_marks import erase_marks
 from wings.notes import erasing as notes
@@ -72,8 +71,8 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
     if message is None:
         return done
     done.counts["messages"] += 1
-    done.counts["receipts"] += retrieval.erase_receipts_beside(message)
-    done.counts["memory_tests"] += retrieval.erase_tests(conversation, content=message.content)
+    done.counts["receipts"] += receipts.erase_receipts_beside(message)
+    done.counts["memory_tests"] += receipts.erase_tests(conversation, content=message.content)
     episodes = episodic.find_episode_ids(conversation, seq=message.seq)
     lock_rows(Episode.objects.of(tenant), episodes)
     tainted = semantic.lock_tainted(tenant=tenant, episode_ids=episodes)
@@ -138,7 +137,7 @@ def _erase_tainted(
     _erase_what_rests_on(done, tenant, home=conversation)
     # A context quotes the messages behind a fact, be it one that stays.
     index.lock_memories(tenant=tenant, memory_ids=tainted.bereft)
-    done.counts["contexts"] += retrieval.erase_contexts_holding(
+    done.counts["contexts"] += receipts.erase_contexts_holding(
         tenant=tenant, memory_ids=tainted.bereft
     )
     restored = semantic.note_erased(conversation, fact_ids=facts, actor=actor)
@@ -182,8 +181,8 @@ def erase_conversation(
     tainted = semantic.lock_all(conversation, episode_ids=episodes)
     facts = tainted.fact_ids
     done.memory_ids = [*episodes, *facts, *note_ids]
-    done.counts["receipts"] += retrieval.erase_receipts_of(conversation)
-    done.counts["memory_tests"] += retrieval.erase_tests(conversation)
+    done.counts["receipts"] += receipts.erase_receipts_of(conversation)
+    done.counts["memory_tests"] += receipts.erase_tests(conversation)
     index.forget_shelves(tenant=tenant, conversation_id=conversation.id)
     _erase_what_rests_on(done, tenant, home=conversation)
     semantic.forget_reasons(conversation=conversation)
@@ -230,9 +229,9 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
     """Delete what quotes, finds, rates or names the memories that are about to go."""
     ids, counts = done.memory_ids, done.counts
     index.lock_memories(tenant=tenant, memory_ids=ids)
-    counts["pages"] += retrieval.count_pages(tenant=tenant, memory_ids=ids)
-    counts["receipts"] += retrieval.erase_receipts_serving(tenant=tenant, memory_ids=ids)
-    counts["contexts"] += retrieval.erase_contexts_holding(tenant=tenant, memory_ids=ids)
+    counts["pages"] += receipts.count_pages(tenant=tenant, memory_ids=ids)
+    counts["receipts"] += receipts.erase_receipts_serving(tenant=tenant, memory_ids=ids)
+    counts["contexts"] += receipts.erase_contexts_holding(tenant=tenant, memory_ids=ids)
     links, origins = notes.erase_links(tenant=tenant, memory_ids=ids)
     counts["links"] += links
     counts += index.erase_entries(tenant=tenant, memory_ids=ids)

@@ -17,8 +17,7 @@ from jobs import claims
 from jobs.claims import Claim, LeaseLost
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy import reading
-from retrieval import erasure as retrieval
-from wings.erasure import acts, parts, persons, proof, tenants
+from wings.erasure import acts, parts, persons, proof, receipts, tenants
 from wings.erasure.models import Erasure, Scope, State
 from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
@@ -110,7 +109,7 @@ def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
         _finish_tenant(claim, erasure)
         return
     if erasure.pages:
-        retrieval.erase_pages(tenant=claim.tenant, memory_ids=erasure.pages)
+        receipts.erase_pages(tenant=claim.tenant, memory_ids=erasure.pages)
     pass_point(Point.PAGES_REMOVED)
     # Outside any transaction: it may take some seconds, and the names are known until the last.
     erasure.proof = proof.scan_for_subject(erasure)
@@ -122,7 +121,7 @@ def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
 
 
 def _finish_tenant(claim: Claim, erasure: Erasure) -> None:
-    retrieval.erase_folder(claim.tenant.id)
+    receipts.erase_folder(claim.tenant.id)
     pass_point(Point.PAGES_REMOVED)
     with transaction.atomic():
         # The job goes too, so it is looked at first: nobody can take it from here on.

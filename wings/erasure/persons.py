@@ -18,8 +18,7 @@ from episodic.models import Conversation, Message
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import erasing as tenancy
-from retrieval import erasure as retrieval
-from wings.erasure import acts, other_rows
+from wings.erasure import acts, other_rows, receipts
 from wings.erasure.models import Erasure, Scope
 from wings.notes import erasing as notes
 from wings.people import queries, services
@@ -159,7 +158,7 @@ def _erase_identity(erasure: Erasure, identity: queries.Identity) -> acts.Done:
     done.counts["key_bindings"] += tenancy.forget_users(
         tenant, identity.user_ids, now=read_database_clock()
     )
-    done.counts["receipts"] += retrieval.erase_receipts_about(
+    done.counts["receipts"] += receipts.erase_receipts_about(
         tenant=tenant, user_ids=identity.user_ids
     )
     done.counts["people"] += services.erase_people(tenant=tenant, person_ids=person_ids)

@@ -21,11 +21,10 @@ from memoryproject.database.batches import delete_some
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy import erasing as tenancy
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
-from retrieval import erasure as retrieval
 from retrieval.models import Context, MemoryTest, Retrieval
 from semantic import erasing as semantic
 from semantic.models import Changeset, Evidence, Fact
-from wings.erasure import acts, other_rows
+from wings.erasure import acts, other_rows, receipts
 from wings.erasure.models import Erasure
 from wings.events.models import Event, Webhook
 from wings.notes.models import Link, Note, NoteVersion
@@ -47,7 +46,7 @@ def count_tenant(tenant: Tenant) -> Counter[str]:
     """Return how many rows an erasure would delete, by kind."""
     counts = Counter({name: table.objects.of(tenant).count() for name, table in COUNTED.items()})
     counts += other_rows.count_of_tenant(tenant)
-    counts["pages"] = retrieval.count_all_pages(tenant.id)
+    counts["pages"] = receipts.count_all_pages(tenant.id)
     return counts
 
 

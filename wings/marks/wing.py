@@ -1,5 +1,10 @@
 """Corrections shown beside what still says the old."""
 
-from memoryproject.wings import Wing
+from django.urls import path
 
-WING = Wing()
+from memoryproject.wings import Wing
+from wings.marks import api
+
+WING = Wing(
+    routes=(path("facts/<id:fact_id>/marks", api.Marks.as_view()),),
+)

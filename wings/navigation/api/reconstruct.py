@@ -7,8 +7,9 @@ from rest_framework.response import Response
 
 from memoryproject.edge.fields import AskedMomentField, Output, WholeNumberField
 from memoryproject.edge.schema import describe
-from retrieval.api.answers import BudgetField, FenceField, MirroredView, NarrowedInput
+from retrieval.api.answers import BudgetField, FenceField
 from wings.navigation import reconstruction
+from wings.navigation.api.narrowed import MirroredView, NarrowedInput
 from wings.navigation.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Reconstruction
 
 

@@ -8,9 +8,10 @@ from rest_framework.response import Response
 
 from memoryproject.edge import fields
 from memoryproject.edge.schema import describe
-from retrieval.api.answers import BudgetField, KnownAtField, MirroredView, NarrowedInput
+from retrieval.api.answers import BudgetField, KnownAtField
 from retrieval.search.in_tenant import ORDERS, SOURCE_TYPES, SearchRequest
 from wings.navigation import results
+from wings.navigation.api.narrowed import MirroredView, NarrowedInput
 from wings.navigation.links import Node
 from wings.notes.forms import ID_AT_MOST, WORD_AT_MOST
 from wings.notes.kinds import LINK_TYPES
