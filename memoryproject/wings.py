@@ -17,10 +17,14 @@ from django.conf import settings
 from django.urls import URLPattern, URLResolver
 
 if TYPE_CHECKING:
+    from django.db.models import Model
+    from django.http import HttpRequest
+
     from episodic.models import Conversation, Episode
     from jobs.claims import Claim
     from jobs.flows import Chore, Flow
     from jobs.models import Kind
+    from memoryproject.adminkit.base import Story
     from memoryproject.tenancy.models import Tenant
     from semantic.models import Change, Changeset
 
@@ -40,6 +44,10 @@ def do_nothing(*given: object) -> None:
     """Stand for a part that a wing leaves out."""
 
 
+def list_nothing(*given: object) -> tuple[()]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wing:
     """What one wing adds; every part may be left out."""
@@ -48,6 +56,10 @@ class Wing:
     """Calls of the API, below `api/v0/`."""
     pages: Sequence[URLPattern] = ()
     """Pages of the admin, below `admin/`, named `console:…`."""
+    stories: Mapping[type[Model], Story] = field(default_factory=dict)
+    """What the page of a row shows above its columns, and what its list can do to many."""
+    list_doors: Callable[[HttpRequest, Model], Sequence[tuple[str, str]]] = list_nothing
+    """Returns title and address of pages that do something to a row."""
     addresses: Sequence[URLPattern | URLResolver] = ()
     """Whatever else the server answers, from the root."""
     flows: Mapping[Kind, Flow] = field(default_factory=dict)

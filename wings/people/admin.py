@@ -19,6 +19,7 @@ class PersonAdmin(ReadOnlyAdmin):
     list_display = ("name", "created_at", "tenant")
     list_filter = ("tenant",)
     search_fields = ("name",)
+    list_before_template = "console/people/bar.html"
     listings = (
         Listing("Names and ids", Alias, "person"),
         Listing("Merged into others", Merge, "person"),
