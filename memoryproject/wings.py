@@ -9,6 +9,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
     from django.db.models import Model
     from django.http import HttpRequest
 
-    from episodic.models import Conversation, Episode
+    from episodic.models import Conversation, Correction, Episode
     from jobs.claims import Claim
     from jobs.flows import Chore, Flow
     from jobs.models import Kind
     from memoryproject.adminkit.base import Story
     from memoryproject.tenancy.models import Tenant
-    from semantic.models import Change, Changeset
+    from semantic.models import Change, Changeset, Fact
+
+    MarkRows = Callable[
+        [Tenant, Sequence[uuid.UUID], datetime | None], Mapping[uuid.UUID, Correction]
+    ]
 
 
 class Eraser(NamedTuple):
@@ -46,6 +51,10 @@ def do_nothing(*given: object) -> None:
 
 def list_nothing(*given: object) -> tuple[()]:
     return ()
+
+
+def list_no_marks(*given: object) -> Mapping[uuid.UUID, Correction]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +81,12 @@ class Wing:
     """Called when a window was segmented, into no episode yet or some, inside the commit."""
     on_changeset: Callable[[Changeset, Conversation, Sequence[Change]], object] = do_nothing
     """Called when a changeset is closed, with its steps, inside the transaction."""
+    on_retired: Callable[[Fact, Changeset, str], object] = do_nothing
+    """Called when a person retires a fact, with the sentence that is right, if there is any."""
+    on_drawn: Callable[[Changeset, Sequence[Episode]], object] = do_nothing
+    """Called when facts were drawn from episodes, before the changeset is closed."""
+    mark_rows: MarkRows = list_no_marks
+    """Returns what answers say of rows that they show, by the rows' ids, as of a moment."""
     erase: Eraser | None = None
 
 

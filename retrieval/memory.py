@@ -20,10 +20,10 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_alone, clean_block, clean_line
 from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_quarters, in_use
+from retrieval.corrections import find_corrections, set_corrections
 from retrieval.markdown import render_message
 from semantic import queries as semantic_queries
 from semantic.models import Evidence, Fact
-from wings.marks.correction_marks import find_corrections, set_corrections
 from wings.notes import queries as note_queries
 from wings.notes.models import Note
 from wings.notes.wording import LABEL_AT_MOST, shorten
@@ -159,7 +159,7 @@ class _Loader:
             notes = notes.defer("content").annotate(beginning=Left("content", BEGINNING), **sizes)
         rows = list(notes)
         places = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
-        corrections = find_corrections(tenant=self.tenant, place_ids=places) if places else {}
+        corrections = find_corrections(self.tenant, places) if places else {}
         for row in rows:
             memory = _outline_note(row) if self.outline else _of_note(row)
             correction = self._say(corrections.get(row.id))

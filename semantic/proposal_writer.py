@@ -14,8 +14,8 @@ from semantic.similar_facts import SimilarFacts
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
+from semantic.suggesting import CAP, create_suggestions
 from semantic.user_facts import facts_beside
-from wings.suggestions.suggestions import CAP, create_suggestions
 
 ECHO = "echo"
 """Note of what was left undone because it only repeats what an answer served."""

@@ -23,8 +23,8 @@ from semantic.erasing import ERASED
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.redrawing import find_elsewhere, redraw
 from semantic.services import Ledger, put_states
+from semantic.suggesting import follow_revert
 from semantic.user_facts import lock_home
-from wings.suggestions.suggestions import follow_revert
 
 REVERTED = "reverted"
 """Note of the steps of a revert."""

@@ -34,11 +34,11 @@ from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_line
 from memoryproject.text.parts import Kind, Part, Quote, join
+from retrieval.corrections import print_heir
 from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.statements import read_file, run
 from semantic.models import Fact
-from wings.marks.correction_marks import print_heir
 
 REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
 """Calls whose episodes are judged later by what was made of them."""

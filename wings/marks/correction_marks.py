@@ -8,40 +8,22 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from django.db.models import Q
 
-from episodic import models as episodic
-from episodic.models import Conversation, Message
+from episodic.models import Conversation
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
-from memoryproject.text.cleaning import DEFANGED, clean_line
+from memoryproject.text.cleaning import DEFANGED
 from memoryproject.text.parts import Kind, Part, Quote
+from retrieval.corrections import print_heir
 from semantic.models import CorrectionMark, Fact
 
 Place, State = CorrectionMark.Place, CorrectionMark.State
 HEIRS_AT_MOST = 20
 """Corrections of corrections that are followed."""
-NO_BRACKETS = str.maketrans("[]", "()")
 HELD = "superseded wrong".split()
 """Reasons of retirement for which marks count; what was undone or erased corrects nothing."""
-
-
-class Markable(Protocol):
-    """What may contradict a correction: a message, an episode or a fact, or its values."""
-
-    correction: episodic.Correction | None
-
-    @property
-    def pk(self) -> uuid.UUID:
-        """Return its id."""
-
-
-class Datable(Markable, Protocol):
-    """The values of a fact that may have replaced a wrong one."""
-
-    corrected_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +33,10 @@ class Correction:
     fact: Fact
     heir: Fact | None
     """The active fact that replaced it, over any number of steps; None: nothing did."""
+
+    @property
+    def heir_id(self) -> uuid.UUID | None:
+        return self.heir.id if self.heir else None
 
     def render(self, links: str = DEFANGED) -> list[Part]:
         """Return it as answers print it, on one line and without brackets."""
@@ -65,18 +51,6 @@ class Correction:
             f"{what}: ",
             Quote(Kind.CORRECTION, str(self.heir.id), print_heir(self.heir, links)),
         ]
-
-
-def print_heir(fact: Fact, links: str = DEFANGED) -> str:
-    """Return how a mark prints the fact that is right."""
-    return clean_line(fact.fact, links).translate(NO_BRACKETS)
-
-
-def marked_places(marks: Iterable[CorrectionMark], *, tenant: Tenant) -> set[tuple[uuid.UUID, int]]:
-    """Return the messages among some marks, each by its conversation and seq."""
-    ids = [mark.place_id for mark in marks if mark.place == Place.MESSAGE]
-    messages = Message.objects.of(tenant).filter(id__in=ids)
-    return set(messages.values_list("conversation_id", "seq"))
 
 
 def facts_behind(fact: Fact) -> list[Fact]:
@@ -101,7 +75,7 @@ def erase_marks(*, tenant: Tenant, ids: Sequence[uuid.UUID]) -> None:
 
 
 def find_corrections(
-    *, tenant: Tenant, place_ids: Iterable[uuid.UUID], as_of: datetime | None = None
+    tenant: Tenant, place_ids: Sequence[uuid.UUID], as_of: datetime | None
 ) -> dict[uuid.UUID, Correction]:
     """Return the newest correction that each place contradicts, by the place's id.
 
@@ -109,7 +83,7 @@ def find_corrections(
     true then. Uses index: semantic_mark_by_place.
     """
     marks = CorrectionMark.objects.of(tenant).filter(
-        place_id__in=list(place_ids), state=State.ACTIVE, fact__invalidated_because__in=HELD
+        place_id__in=place_ids, state=State.ACTIVE, fact__invalidated_because__in=HELD
     )
     if as_of is not None:
         is_wrong = Q(fact__invalidated_because=Fact.Because.WRONG)
@@ -140,28 +114,3 @@ def find_heirs(conversation: Conversation) -> list[Fact]:
     retired = Fact.objects.of(conversation.tenant).filter(id__in=marks.values("fact"))
     heirs = _find_heirs(conversation.tenant, retired)
     return sorted({heir.id: heir for heir in heirs.values()}.values(), key=lambda fact: fact.id)
-
-
-def set_corrections(
-    tenant: Tenant, rows: Sequence[Markable], *, as_of: datetime | None = None
-) -> None:
-    """Set on loaded rows what answers say of them where they contradict a correction."""
-    corrections = find_corrections(tenant=tenant, place_ids=[row.pk for row in rows], as_of=as_of)
-    for row in rows:
-        if correction := corrections.get(row.pk):
-            row.correction = correction
-
-
-def set_corrected(tenant: Tenant, facts: Sequence[Datable], *, homes: Sequence[uuid.UUID]) -> None:
-    """Set on facts of some conversations when a person put them in the place of a wrong one.
-
-    Uses index: semantic_fact_declared_wrong.
-    """
-    wrong = Fact.objects.of(tenant).filter(
-        conversation__in=homes,
-        invalidated_because=Fact.Because.WRONG,
-        superseded_by__in=[fact.pk for fact in facts],
-    )
-    days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
-    for fact in facts:
-        fact.corrected_at = days.get(fact.pk)

@@ -33,15 +33,15 @@ CORRECTIONS_AT_MOST = 200
 """Of a conversation, the newest, that are looked for in what is said later."""
 
 
-def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[CorrectionMark]:
-    """Find and store what still says a fact that a person has just retired; return the new marks.
+def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
+    """Find and store what still says a fact that a person has just retired.
 
     `new` is the sentence that replaced it. Evidence and what has the same words is active at
     once; what is only near in meaning, and evidence in other words, is proposed.
     """
     claim, conversation = Claim(fact.fact, new), changeset.conversation
     if claim.is_empty:
-        return []
+        return
     if not conversation.has_corrections:
         conversation.has_corrections = True
         conversation.save(update_fields=["has_corrections"])
@@ -56,10 +56,10 @@ def mark_places(fact: Fact, changeset: Changeset, *, new: str = "") -> list[Corr
     known = CorrectionMark.objects.of(fact.tenant).filter(fact=fact)
     known_ids = set(known.values_list("place_id", flat=True))
     new_marks = [mark for mark in marks.values() if mark.place_id not in known_ids]
-    return CorrectionMark.objects.bulk_create(new_marks)
+    CorrectionMark.objects.bulk_create(new_marks)
 
 
-def mark_later_places(changeset: Changeset, *, episodes: Sequence[Episode]) -> None:
+def mark_later_places(changeset: Changeset, episodes: Sequence[Episode]) -> None:
     """Mark what a run has read or opened that says what a person had retired before.
 
     Active at once; but what a user says that was not there to be marked may have become true:
