@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
 from django.urls import URLPattern, URLResolver
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jobs.models import Kind
     from memoryproject.adminkit.base import Story
     from memoryproject.tenancy.models import Tenant
+    from retrieval.memory import Loader, Memory
     from semantic.models import Change, Changeset, Fact
 
     MarkRows = Callable[
@@ -53,7 +54,7 @@ def list_nothing(*given: object) -> tuple[()]:
     return ()
 
 
-def list_no_marks(*given: object) -> Mapping[uuid.UUID, Correction]:
+def map_nothing(*given: object) -> Mapping[Any, Any]:
     return {}
 
 
@@ -85,8 +86,12 @@ class Wing:
     """Called when a person retires a fact, with the sentence that is right, if there is any."""
     on_drawn: Callable[[Changeset, Sequence[Episode]], object] = do_nothing
     """Called when facts were drawn from episodes, before the changeset is closed."""
-    mark_rows: MarkRows = list_no_marks
+    mark_rows: MarkRows = map_nothing
     """Returns what answers say of rows that they show, by the rows' ids, as of a moment."""
+    load_memories: Callable[[Loader], Iterable[Memory]] = list_nothing
+    """Yields memories of the wing's own kind, among those that are asked for."""
+    list_passages: Callable[[Tenant, Iterable[uuid.UUID]], Mapping[object, str]] = map_nothing
+    """Returns what vectors stand for of memories that are found by parts, by id and part."""
     erase: Eraser | None = None
 
 

@@ -4,16 +4,21 @@ An answer asks for marks only in conversations in which something was ever corre
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from episodic import models as episodic
+from episodic.models import Conversation
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_line
 from memoryproject.wings import list_wings
-from semantic.models import Fact
+from semantic.models import CorrectionMark, Fact
 
+HEIRS_AT_MOST = 20
+"""Corrections of corrections that are followed."""
+HELD = "superseded wrong".split()
+"""Reasons of retirement for which marks count; what was undone or erased corrects nothing."""
 NO_BRACKETS = str.maketrans("[]", "()")
 
 
@@ -71,3 +76,25 @@ def set_corrected(tenant: Tenant, facts: Sequence[Datable], *, homes: Sequence[u
     days = dict(wrong.order_by("invalid_at").values_list("superseded_by_id", "invalid_at"))
     for fact in facts:
         fact.corrected_at = days.get(fact.pk)
+
+
+def follow_heirs(tenant: Tenant, facts: Iterable[Fact]) -> dict[uuid.UUID, Fact]:
+    """Return by fact the active one that stands in its place, if there is any."""
+    heads = {fact.id: fact for fact in facts}
+    for _ in range(HEIRS_AT_MOST):
+        ids = {head.superseded_by_id for head in heads.values() if head.superseded_by_id}
+        newer = Fact.objects.of(tenant).in_bulk(ids)
+        if not newer:
+            break
+        for fact_id, head in heads.items():
+            if head.superseded_by_id in newer:
+                heads[fact_id] = newer[head.superseded_by_id]
+    return {fact_id: head for fact_id, head in heads.items() if head.invalid_at is None}
+
+
+def find_heirs(conversation: Conversation) -> list[Fact]:
+    """Return the active facts that answers may print as corrections, oldest first."""
+    marks = CorrectionMark.objects.within(conversation).filter(fact__invalidated_because__in=HELD)
+    retired = Fact.objects.of(conversation.tenant).filter(id__in=marks.values("fact"))
+    heirs = follow_heirs(conversation.tenant, retired)
+    return sorted({heir.id: heir for heir in heirs.values()}.values(), key=lambda fact: fact.id)

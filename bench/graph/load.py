@@ -18,9 +18,9 @@ from bench.retrieval.databases import FULL, Connection
 from bench.retrieval.load import copy, prepare
 from bench.retrieval.rows import COLUMNS, LANGUAGE
 from indexing import text
+from indexing.kinds import LinkType
 from indexing.models import SearchUnit, SearchVector
 from memoryproject.database.ids import make_id
-from wings.notes.kinds import LinkType
 
 TENANT = uuid.UUID(int=1)
 STRANGER = uuid.UUID(int=2)

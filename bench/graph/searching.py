@@ -21,9 +21,9 @@ from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
-from retrieval.search import in_tenant
 from retrieval.search.in_conversation import Meaning
 from retrieval.search.in_tenant import EVERYTHING, SearchRequest
+from wings.navigation import finding
 
 HEAD = (
     "| search | match | processor ms | SQL p50 ms | p95 | embedding + SQL p50 | HTTP p50 | p95 "
@@ -137,7 +137,7 @@ class Searches:
         meaning = Meaning(vector, model)
         ran = self._backend.read_ms()
         began = time.perf_counter()
-        found = in_tenant.find_with(tenant=self._tenant, request=request, meaning=meaning)
+        found = finding.find_with(tenant=self._tenant, request=request, meaning=meaning)
         times.sql.append(time.perf_counter() - began)
         times.processor_ms.append(self._backend.read_ms() - ran)
         times.matched.append(found.total)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexing.kinds import SourceType
+from memoryproject.text.sentences import shorten
 from tests.notes.test_writing import THREAD
-from wings.notes.kinds import SourceType
 from wings.notes.wording import (
     LABEL_AT_MOST,
     PASSAGE_AT_MOST,
@@ -16,7 +17,6 @@ from wings.notes.wording import (
     label_of,
     own_text,
     passages,
-    shorten,
     snippet,
 )
 

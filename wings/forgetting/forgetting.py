@@ -111,7 +111,7 @@ def _find_memories(
     likeness = likeness_of(meaning.model)
     alike: dict[uuid.UUID, float] = {}
     for request in place.list_requests(text):
-        for finding in find_with(tenant=tenant, request=request, meaning=meaning).best:
+        for finding in find_with(tenant=tenant, request=request, meaning=meaning)[0]:
             distance = finding.distance
             alike[finding.memory_id] = 0.0 if distance is None else likeness.share(1 - distance)
     facts = {row.id: row.fact for row in queries.active_facts(tenant=tenant, fact_ids=alike)}

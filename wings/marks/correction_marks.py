@@ -5,25 +5,20 @@ was ever corrected. `mark_finding` makes the marks.
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
 
-from episodic.models import Conversation
 from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED
 from memoryproject.text.parts import Kind, Part, Quote
-from retrieval.corrections import print_heir
+from retrieval.corrections import HELD, follow_heirs, print_heir
 from semantic.models import CorrectionMark, Fact
 
 Place, State = CorrectionMark.Place, CorrectionMark.State
-HEIRS_AT_MOST = 20
-"""Corrections of corrections that are followed."""
-HELD = "superseded wrong".split()
-"""Reasons of retirement for which marks count; what was undone or erased corrects nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +85,5 @@ def find_corrections(
         marks = marks.filter(is_wrong | Q(fact__valid_until__lte=as_of))
     rows = marks.select_related("fact").order_by("fact__invalid_at", "id")
     by_place = {mark.place_id: mark.fact for mark in rows}
-    heirs = _find_heirs(tenant, by_place.values())
+    heirs = follow_heirs(tenant, by_place.values())
     return {place_id: Correction(fact, heirs.get(fact.id)) for place_id, fact in by_place.items()}
-
-
-def _find_heirs(tenant: Tenant, facts: Iterable[Fact]) -> dict[uuid.UUID, Fact]:
-    """Return by fact the active one that stands in its place, if there is any."""
-    heads = {fact.id: fact for fact in facts}
-    for _ in range(HEIRS_AT_MOST):
-        ids = {head.superseded_by_id for head in heads.values() if head.superseded_by_id}
-        newer = Fact.objects.of(tenant).in_bulk(ids)
-        if not newer:
-            break
-        for fact_id, head in heads.items():
-            if head.superseded_by_id in newer:
-                heads[fact_id] = newer[head.superseded_by_id]
-    return {fact_id: head for fact_id, head in heads.items() if head.invalid_at is None}
-
-
-def find_heirs(conversation: Conversation) -> list[Fact]:
-    """Return the active facts that answers may print as corrections, oldest first."""
-    marks = CorrectionMark.objects.within(conversation).filter(fact__invalidated_because__in=HELD)
-    retired = Fact.objects.of(conversation.tenant).filter(id__in=marks.values("fact"))
-    heirs = _find_heirs(conversation.tenant, retired)
-    return sorted({heir.id: heir for heir in heirs.values()}.values(), key=lambda fact: fact.id)

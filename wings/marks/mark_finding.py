@@ -17,10 +17,10 @@ from episodic.models import Conversation, Episode, Message, Role
 from indexing import queries as index
 from indexing.model_change import choose_embedder
 from indexing.models import SearchUnit, UnitKind
+from retrieval.corrections import HELD
 from semantic import queries
 from semantic.contradictions import Claim
 from semantic.models import Changeset, CorrectionMark, Evidence, Fact
-from wings.marks.correction_marks import HELD
 
 Place, FoundBy, State = CorrectionMark.Place, CorrectionMark.FoundBy, CorrectionMark.State
 READ_AT_MOST = 1_000

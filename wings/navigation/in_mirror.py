@@ -19,9 +19,10 @@ from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from retrieval.hits import Finding
 from retrieval.memory import Memory
-from retrieval.search.in_tenant import Findings, SearchRequest
+from retrieval.search.in_tenant import SearchRequest
 from retrieval.search.scores import NEUTRAL, combine
 from wings.navigation import mirror
+from wings.navigation.finding import Findings
 from wings.navigation.mirror.page import UnreadablePage, read_page
 
 DEGRADED = "mirror"

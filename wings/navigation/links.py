@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from episodic.models import Episode
+from indexing.kinds import LINK_TYPES
 from memoryproject.database.clock import execute
 from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from retrieval.statements import read_edges, read_file
 from semantic.models import Fact
-from wings.notes.kinds import LINK_TYPES
 from wings.notes.link_services import has_memory
 from wings.notes.models import Note
 

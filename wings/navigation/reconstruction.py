@@ -23,8 +23,8 @@ from retrieval.markdown import NO_FENCE, Fence, make_fence
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
 from retrieval.search import in_tenant
-from retrieval.search.in_tenant import Findings
-from wings.navigation import in_mirror, links, mirror
+from wings.navigation import finding, in_mirror, links, mirror
+from wings.navigation.finding import Findings
 
 EXPANDED = 5
 """Of what was found, the best whose links are followed."""
@@ -132,7 +132,7 @@ def reconstruct(
         kind=Retrieval.Kind.RECONSTRUCT,
         query=request.query,
         parameters={name: getattr(request, name) for name in APPLIED} | {"since": answer.since},
-        conversation=in_tenant.find_audience(tenant, request),
+        conversation=finding.find_audience(tenant, request),
         embedding_model=findings.embedding_model,
         degraded=findings.degraded,
         tokens=answer.tokens,
@@ -151,7 +151,7 @@ def bring_back(
 ) -> tuple[Reconstruction, Findings]:
     """Do the same, and write nothing down; also return what the search found."""
     request = replace(request, since=request.start(now), max_results=request.focus.limit)
-    findings = in_tenant.find(tenant=tenant, request=request)
+    findings = finding.find(tenant=tenant, request=request)
     by_id = {finding.memory_id: finding for finding in findings.best}
     around = links.walk_from(
         tenant=tenant,

@@ -13,13 +13,15 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.reading import Reading
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_alone
+from memoryproject.text.sentences import shorten
 from retrieval import receipts
 from retrieval.budget import Budget, fit
 from retrieval.hits import Finding
 from retrieval.memory import Memory, load_memories
 from retrieval.models import Retrieval
-from retrieval.search.in_tenant import Findings, SearchRequest, find, find_audience
+from retrieval.search.in_tenant import SearchRequest
 from wings.navigation import in_mirror
+from wings.navigation.finding import Findings, find, find_audience
 from wings.navigation.links import Node
 from wings.notes import wording
 
@@ -142,4 +144,4 @@ def render_snippet(memory: Memory) -> str:
         )
     is_fact = memory.kind is MemoryKind.FACT
     text = memory.content.partition("\n")[0] if is_fact else memory.description
-    return clean_alone(wording.shorten(text, wording.SNIPPET_AT_MOST), memory.style)
+    return clean_alone(shorten(text, wording.SNIPPET_AT_MOST), memory.style)

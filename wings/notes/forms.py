@@ -7,9 +7,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from indexing.kinds import LinkType, SourceType, Valence
 from memoryproject.edge import fields
 from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField
-from wings.notes.kinds import LinkType, SourceType, Valence
 from wings.notes.renderings import SOURCE_TYPES
 
 COUNT_AT_MOST = 10**9

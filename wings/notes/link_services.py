@@ -5,12 +5,12 @@ import uuid
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Q
 
+from indexing.kinds import LinkType
 from indexing.models import Memory, MemoryKind
 from indexing.services import tell_mirror_of
 from memoryproject.edge.errors import NotFound, Problem, get_row
 from memoryproject.tenancy.models import Tenant
 from wings.notes import queries
-from wings.notes.kinds import LinkType
 from wings.notes.models import Link
 
 NO_MEMORY = "There is no such memory."

@@ -9,12 +9,12 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from episodic.models import Conversation
+from indexing.kinds import LinkType, SourceType, Valence
 from indexing.models import Memory
 from memoryproject.database.constraints import check, choices_of, index, unique, values_of
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import APIKey, TenantModel
-from wings.notes.kinds import LinkType, SourceType, Valence
 
 
 class NoteState(TenantModel):

@@ -49,3 +49,12 @@ def passages_of(note: Note) -> list[Passage]:
         content=note.content,
         more=[text for text in extras if text],
     )
+
+
+def list_passages(tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[object, str]:
+    """Return the meaning of each part of those of the memories that are notes, by id and place."""
+    return {
+        (note.id, place): part.meaning
+        for note in notes_by_id(tenant=tenant, note_ids=memory_ids).values()
+        for place, part in enumerate(passages_of(note))
+    }

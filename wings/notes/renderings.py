@@ -4,9 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from indexing.kinds import SourceType
 from memoryproject.edge.fields import Output
 from wings.notes import wording
-from wings.notes.kinds import SourceType
 from wings.notes.models import Link, Note, NoteState, NoteVersion
 
 SOURCE_TYPES = [kind.value for kind in SourceType]

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from memoryproject.wings import Wing
-from wings.notes import api
+from wings.notes import api, memories, queries
 
 WING = Wing(
     routes=(
@@ -14,4 +14,6 @@ WING = Wing(
         path("links", api.Links.as_view()),
         path("links/<id:link_id>", api.OneLink.as_view()),
     ),
+    load_memories=memories.load_notes,
+    list_passages=queries.list_passages,
 )

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from indexing.kinds import SourceType
 from memoryproject.text.cleaning import DEFANGED, clean_alone
-from wings.notes.kinds import SourceType
+from memoryproject.text.sentences import shorten
 
 LABEL_AT_MOST = 80
 """Characters of a label that is made from a text; a given one may be longer."""
@@ -100,15 +101,6 @@ def join_points(points: Sequence[str]) -> str:
 
 def label_of(text: str) -> str:
     return shorten(next((line for line in text.splitlines() if line.strip()), ""), LABEL_AT_MOST)
-
-
-def shorten(text: str, at_most: int) -> str:
-    """Return a text on one line, cut between words where there are any."""
-    flat = " ".join(text.split())
-    if len(flat) <= at_most:
-        return flat
-    head, space, _ = flat[:at_most].rpartition(" ")
-    return f"{head if space else flat[: at_most - 1]}…"
 
 
 def snippet(

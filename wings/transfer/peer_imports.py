@@ -20,6 +20,7 @@ from django.db import transaction
 from episodic import services as episodic
 from episodic.models import Conversation, Message
 from episodic.queries import database_now
+from indexing.kinds import SourceType
 from memoryproject.ai.embeddings import read_built_in
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.fields import NAME_AT_MOST, count_bytes
@@ -34,7 +35,6 @@ from semantic.offline.categories import classify_fact
 from semantic.queries import content_hash
 from wings.notes import services as notes
 from wings.notes.forms import ID_AT_MOST, LABEL_AT_MOST, TAGS_AT_MOST, WORD_AT_MOST
-from wings.notes.kinds import SourceType
 from wings.transfer import fact_imports
 from wings.transfer.fact_imports import Fate
 from wings.transfer.file_imports import FileImport

@@ -12,12 +12,12 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from episodic.revealing import Reader
+from indexing.kinds import LINK_WORDS, LinkType
 from indexing.models import Memory
 from wings.console.forms import TextForm, submit
 from wings.console.labels import MemoryLabel, name_memories
 from wings.console.pages import Answer, admin_page, find_way_back, get_row, record_memory
 from wings.notes import link_services
-from wings.notes.kinds import LINK_WORDS, LinkType
 from wings.notes.models import Link
 
 SEEN_BY = ("notes.view_link", "notes.view_note", "semantic.view_fact", "episodic.view_episode")

@@ -20,13 +20,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from episodic.revealing import Reader
+from indexing.kinds import LINK_TYPES, LINK_WORDS, LinkType
 from indexing.models import Memory
 from wings.console.graph.links import SEEN_BY, LinkForm
 from wings.console.labels import MemoryLabel, name_memories
 from wings.console.pages import Answer, admin_page, get_row, list_records
 from wings.navigation import links
 from wings.navigation.links import Between, Node
-from wings.notes.kinds import LINK_TYPES, LINK_WORDS, LinkType
 
 DEPTHS = {1: "1 step", 2: "2 steps", 3: "3 steps"}
 DEPTH = 2

@@ -4,11 +4,11 @@ from typing import Any
 
 from django import forms
 
+from indexing.kinds import Valence
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.http import flatten_details
 from wings.console.forms import ReasonForm
 from wings.notes.forms import DESCRIPTION_AT_MOST, LABEL_AT_MOST, NotePatch
-from wings.notes.kinds import Valence
 from wings.notes.models import Note, NoteState
 
 SHARE = forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1})

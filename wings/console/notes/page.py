@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from episodic.revealing import Reader
+from indexing.kinds import LINK_WORDS
 from indexing.models import Memory
 from memoryproject.adminkit.values import pretty_json
 from memoryproject.edge.errors import Problem
@@ -33,7 +34,6 @@ from wings.console.texts import TEXTS
 from wings.navigation import links
 from wings.navigation.links import Edge
 from wings.notes import services
-from wings.notes.kinds import LINK_WORDS
 from wings.notes.models import Note, NoteState, NoteVersion
 from wings.notes.queries import earlier_versions
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from indexing.kinds import LINK_TYPES
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import CANONICAL_UUID, Output, Strict
 from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, describe_page
@@ -16,7 +17,6 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from wings.navigation import links
 from wings.navigation.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node
-from wings.notes.kinds import LINK_TYPES
 
 DIRECTIONS = {True: "out", False: "in"}
 ONE_TYPE = f"({'|'.join(LINK_TYPES)})"

@@ -6,6 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from indexing.kinds import LINK_TYPES
 from memoryproject.edge import fields
 from memoryproject.edge.schema import describe
 from retrieval.api.answers import BudgetField, KnownAtField
@@ -14,7 +15,6 @@ from wings.navigation import results
 from wings.navigation.api.narrowed import MirroredView, NarrowedInput
 from wings.navigation.links import Node
 from wings.notes.forms import ID_AT_MOST, WORD_AT_MOST
-from wings.notes.kinds import LINK_TYPES
 
 RESULTS = 10
 RESULTS_AT_MOST = 100

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from indexing.kinds import SourceType
 from memoryproject.tenancy.management.naming import find_tenant
 from memoryproject.tenancy.walls import acting_for
 from wings.erasure.models import Kept, RetentionPolicy
 from wings.erasure.parts import count_due
-from wings.notes.kinds import SourceType
 
 
 class Command(BaseCommand):
