@@ -6,6 +6,7 @@ from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.lists import register_lists
 from memoryproject.adminkit.values import column
 from wings.console import page_reads
+from wings.console.jobs import admin as jobs  # noqa: F401
 from wings.console.keys import admin as keys  # noqa: F401
 from wings.console.models import PageRead
 
