@@ -1,4 +1,7 @@
-"""Killed at any point, at any passage: nothing is lost, and nothing is done twice."""
+"""Killed at any point: nothing is lost, and nothing is done twice.
+
+A child is killed the first time that it comes past a point; later times are left to the storm.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,6 @@ from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
-PASSAGES = 3
 OF_POSTING = {Point.MESSAGES_INSERTED, Point.MESSAGES_STORED, Point.JOB_INSERTED}
 OF_CALLS = {Point.CALL_OPENED, Point.CALL_ANSWERED, Point.CALL_KEPT}
 OF_POISON = {
@@ -131,12 +133,10 @@ def test_work_survives_being_killed(forker: Forker, ana: Agent, point: Point) ->
     talk = Talk(ana)
     talk.go_on()
     assert not forker.run("drain")
-    for passage in range(1, PASSAGES + 1):
-        talk.go_on()
-        killed = forker.run("drain", at=point, passage=passage)
-        assert killed or passage > 1, "nobody comes past there"
-        finish(forker, ana)
-        talk.check()
+    talk.go_on()
+    assert forker.run("drain", at=point), "nobody comes past there"
+    finish(forker, ana)
+    talk.check()
 
 
 @pytest.mark.parametrize("point", sorted(OF_POSTING), ids=lambda point: point.name.lower())
@@ -144,18 +144,16 @@ def test_a_client_that_sends_again_has_stored_it_once(
     forker: Forker, ana: Agent, point: Point
 ) -> None:
     talk = Talk(ana)
-    for passage in range(1, PASSAGES + 1):
-        said = messages(MOVING + RUNNING + MOVING, MORNING)  # a full window, so a job as well
-        body = {"conversation_id": str(talk.id), "messages": said}
-        call = {"path": "/api/v0/add_messages", "secret": ana.secret}
-        request = {**call, "body": body, "key": f"key {passage}"}
-        assert forker.run("post", at=point, passage=1, **request)
-        assert not forker.run("post", **request)
-        talk.said += len(said)
-        finish(forker, ana)
-        talk.flush()
-        finish(forker, ana)
-        talk.check()
+    said = messages(MOVING + RUNNING + MOVING, MORNING)  # a full window, so a job as well
+    body = {"conversation_id": str(talk.id), "messages": said}
+    request = {"path": "/api/v0/add_messages", "secret": ana.secret, "body": body, "key": "once"}
+    assert forker.run("post", at=point, **request)
+    assert not forker.run("post", **request)
+    talk.said += len(said)
+    finish(forker, ana)
+    talk.flush()
+    finish(forker, ana)
+    talk.check()
 
 
 @pytest.mark.parametrize("point", sorted(OF_VECTORS), ids=lambda point: point.name.lower())
@@ -165,13 +163,11 @@ def test_missing_vectors_are_made_once(forker: Forker, ana: Agent, point: Point)
         talk.go_on()
     finish(forker, ana)
     conversation = Conversation.objects.of(ana.tenant).get()
-    for passage in range(1, PASSAGES + 1):
-        SearchVector.objects.of(ana.tenant).all().delete()
-        enqueue(tenant=ana.tenant, kind=Kind.EMBED, scope=conversation.id)
-        killed = forker.run("drain", at=point, passage=passage)
-        assert killed or passage > 1
-        finish(forker, ana)
-        talk.check()
+    SearchVector.objects.of(ana.tenant).all().delete()
+    enqueue(tenant=ana.tenant, kind=Kind.EMBED, scope=conversation.id)
+    assert forker.run("drain", at=point)
+    finish(forker, ana)
+    talk.check()
 
 
 @pytest.mark.parametrize("point", sorted(OF_POISON), ids=lambda point: point.name.lower())
@@ -180,28 +176,27 @@ def test_giving_up_survives_being_killed(forker: Forker, ana: Agent, point: Poin
     said = {"role": "user", "name": "Mira", "content": f"I work as a {POISON} tester in Delft."}
     if point is Point.EPISODE_SET_ASIDE:
         table, column = ("semantic_fact", "lower(fact)")
-    for _ in range(PASSAGES):
-        talk = Talk(ana)  # in the last one the poison is still at work
-        talk.go_on()
-        body = {"conversation_id": str(talk.id), "message": said}
-        with poisoned(table, column):
-            assert ana.post("add_message", body).status_code == 201
-            talk.said += 1
-            talk.flush()
-            killed = False
-            for _attempt in range(20):
-                Job.objects.of(ana.tenant).filter(state=State.RUNNING).update(lease_until=Now())
-                Job.objects.of(ana.tenant).filter(state=State.READY).update(run_after=Now())
-                killed = killed or forker.run("drain", at=point, passage=1)
-                if killed:
-                    break
-            assert killed
-            finish(forker, ana)
-        state = ana.get(f"conversations/{talk.id}").json()
-        assert state["set_aside"] == 1 and state["messages"] == talk.said
-        assert ana.post(f"conversations/{talk.id}/retry").status_code == 202
+    talk = Talk(ana)
+    talk.go_on()
+    body = {"conversation_id": str(talk.id), "message": said}
+    with poisoned(table, column):
+        assert ana.post("add_message", body).status_code == 201
+        talk.said += 1
+        talk.flush()
+        killed = False
+        for _attempt in range(20):
+            Job.objects.of(ana.tenant).filter(state=State.RUNNING).update(lease_until=Now())
+            Job.objects.of(ana.tenant).filter(state=State.READY).update(run_after=Now())
+            killed = killed or forker.run("drain", at=point)
+            if killed:
+                break
+        assert killed
         finish(forker, ana)
-        talk.check()
+    state = ana.get(f"conversations/{talk.id}").json()
+    assert state["set_aside"] == 1 and state["messages"] == talk.said
+    assert ana.post(f"conversations/{talk.id}/retry").status_code == 202
+    finish(forker, ana)
+    talk.check()
 
 
 def divide(asked: Asked) -> Reply:
@@ -239,15 +234,12 @@ def thinker(model: ModelServer) -> Iterator[Forker]:
 def test_an_answer_that_was_kept_is_not_paid_twice(
     thinker: Forker, model: ModelServer, ana: Agent, point: Point
 ) -> None:
-    talk, kills, before = Talk(ana), 0, len(model.asked)
-    for passage in range(1, PASSAGES + 1):
-        talk.go_on()
-        killed = thinker.run("drain", at=point, passage=passage)
-        assert killed or passage > 1
-        kills += killed
-        finish(thinker, ana)
-        talk.check()
-        calls = LLMCall.objects.of(ana.tenant)
-        assert len(model.asked) - before <= calls.filter(ok=True).count() + kills
-        cut_off = calls.filter(finished_at=None).count()
-        assert cut_off == (0 if point is Point.CALL_KEPT else kills)
+    talk, before = Talk(ana), len(model.asked)
+    talk.go_on()
+    assert thinker.run("drain", at=point)
+    finish(thinker, ana)
+    talk.check()
+    calls = LLMCall.objects.of(ana.tenant)
+    assert len(model.asked) - before <= calls.filter(ok=True).count() + 1
+    cut_off = calls.filter(finished_at=None).count()
+    assert cut_off == (0 if point is Point.CALL_KEPT else 1)
