@@ -80,9 +80,10 @@ def segment_window(
         if run:
             locked.window_doubled = not planned
         _write(planned, locked, language=language)
-        for wing in list_wings() if run else ():
-            wing.on_episodes(locked, [plan.episode for plan in planned])
-        pass_point(Point.EPISODES_ANNOUNCED)
+        if run:
+            for wing in list_wings():
+                wing.on_episodes(locked, [plan.episode for plan in planned])
+            pass_point(Point.EPISODES_ANNOUNCED)
     return bool(run)
 
 
