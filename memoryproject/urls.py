@@ -18,6 +18,8 @@ from semantic import api as semantic
 from semantic import changeset_api as changesets
 from semantic import curation_api as curation
 
+wings = list_wings()
+
 api = [
     path("add_message", episodic.AddMessage.as_view()),
     path("add_messages", episodic.AddMessages.as_view()),
@@ -59,8 +61,8 @@ api = [
     path("whoami", WhoAmI.as_view()),
     path("schema/", Description.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    *(route for wing in wings for route in wing.routes),
 ]
-wings = list_wings()
 
 urlpatterns = [
     *(address for wing in wings for address in wing.addresses),
@@ -68,9 +70,5 @@ urlpatterns = [
     # Django's redirect to a page on the site: no table has one, and a bad id would be a 500.
     re_path(r"^admin/r/", admin.site.admin_view(page_not_found), {"exception": Http404()}),
     path("admin/", admin.site.urls),
-    *(
-        path(f"api/v0/{route.pattern}", route.callback, name=route.name)
-        for routes in (api, *(wing.routes for wing in wings))
-        for route in routes
-    ),
+    *[path(f"api/v0/{route.pattern}", route.callback, name=route.name) for route in api],
 ]
