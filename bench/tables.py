@@ -1,8 +1,11 @@
-"""Renders rows of figures as a table of plain text."""
+"""Renders rows of figures as a table of plain text, and two figures that several need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
 
 
 def render_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -19,3 +22,17 @@ def render_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str
         ).rstrip()
         for row in cells
     )
+
+
+def measure_quantiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Return p50, p95, p99 and worst in milliseconds, of at least one latency."""
+    p50, p95, p99, worst = (np.quantile(seconds, [0.5, 0.95, 0.99, 1.0]) * 1000).tolist()
+    return {"p50": p50, "p95": p95, "p99": p99, "worst": worst}
+
+
+def area_under_curve(positive: Any, negative: Any) -> float:
+    """Return how often a positive lies above a negative, ties counting half; .5 is chance."""
+    if not len(positive) or not len(negative):
+        return 0.5
+    differences = np.subtract.outer(positive, negative)
+    return float(((differences > 0) + (differences == 0) / 2).mean())

@@ -1,4 +1,4 @@
-"""What came of a run, in figures, and as a table that the documentation takes over."""
+"""What came of a run, in figures and as tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from typing import Any
 from bench.load.run import AFTER, ATTACK, CALM, PHASES, Run
 from bench.load.tenants import HEAVY, HOSTILE, PROBE, SMALL
 from bench.load.traffic import Sample
-from bench.retrieval.quantiles import summarise
+from bench.tables import measure_quantiles, render_table
 
 KINDS = (SMALL, HEAVY, HOSTILE, PROBE)
 COMPARED = ("retrieve_memory", "add_message")
 RATIO_AT_MOST = 2.0
 REFUSED = (429, 503)
 FIGURES = ("p50", "p95", "p99", "worst")
-HEADER = """\
-| who | call | phase | calls | p50 ms | p95 | p99 | worst | 429 | 503 | other |
-|---|---|---|---|---|---|---|---|---|---|---|
-"""
-
 
 Row = dict[str, Any]
 """One call of one class in one phase. Milliseconds, of calls that were not refused: None where
@@ -40,14 +35,10 @@ def make_rows(run: Run) -> list[Row]:
 
 def _summarise(samples: list[Sample]) -> Row:
     taken = [sample.took_s for sample in samples if sample.status not in REFUSED]
-    figures = summarise(taken).to_json() if taken else dict.fromkeys(FIGURES)
+    figures = measure_quantiles(taken) if taken else dict.fromkeys(FIGURES)
     counts = sorted(Counter(sample.status for sample in samples).items())
-    return {
-        **figures,
-        "worst": max(taken) * 1000 if taken else None,
-        "count": len(samples),
-        "shares": {status: count / len(samples) for status, count in counts},
-    }
+    shares = {status: count / len(samples) for status, count in counts}
+    return {**figures, "count": len(samples), "shares": shares}
 
 
 def find_ratios(rows: list[Row]) -> dict[str, dict[str, float]]:
@@ -64,7 +55,7 @@ def find_ratios(rows: list[Row]) -> dict[str, dict[str, float]]:
 
 
 def make_results(run: Run) -> dict[str, Any]:
-    """Return everything but the samples, for JSON."""
+    """Return everything but the samples."""
     rows = make_rows(run)
     ratios = find_ratios(rows)
     return {
@@ -76,38 +67,39 @@ def make_results(run: Run) -> dict[str, Any]:
     }
 
 
-def render(run: Run) -> str:
-    """Return the table, the verdict and the conditions as markdown."""
-    results = make_results(run)
-    table = HEADER + "".join(f"{_render_row(row)}\n" for row in results["rows"])
-    return "\n".join([table, *_render_verdict(results), "", *_render_about(results), ""])
+def render(results: dict[str, Any]) -> str:
+    """Return the tables and the conditions."""
+    header = ["who, call, phase", "calls", "p50 ms", *FIGURES[1:], "429", "503", "other"]
+    return "\n\n".join(
+        [
+            render_table(header, map(_render_row, results["rows"])),
+            render_table(
+                ["p95 of small tenants, times that of calm", ATTACK, AFTER, "wanted at most"],
+                [
+                    (call, *(own.get(phase, "") for phase in (ATTACK, AFTER)), RATIO_AT_MOST)
+                    for call, own in results["ratios"].items()
+                ],
+            ),
+            *_render_about(results),
+        ]
+    )
 
 
-def _render_row(row: Row) -> str:
-    figures = ["" if row[name] is None else f"{row[name]:,.0f}" for name in FIGURES]
+def _render_row(row: Row) -> list[str]:
     refused = [row["shares"].get(status, 0.0) for status in REFUSED]
     answered = sum(share for status, share in row["shares"].items() if 200 <= status < 300)
     shares = [*refused, max(0.0, 1 - answered - sum(refused))]
-    cells = [row["kind"], row["call"], row["phase"], f"{row['count']:,}", *figures]
-    return f"| {' | '.join([*cells, *(f'{share:.1%}' for share in shares)])} |"
-
-
-def _render_verdict(results: dict[str, Any]) -> Iterator[str]:
-    yield "| p95 of small tenants, times that of calm | hostile | calm again | wanted |"
-    yield "|---|---|---|---|"
-    for call, own in results["ratios"].items():
-        cells = [f"{own[phase]:.2f}" if phase in own else "" for phase in (ATTACK, AFTER)]
-        yield f"| {call} | {' | '.join(cells)} | {RATIO_AT_MOST:g} at most |"
-    yield ""
-    yield f"`health/live` took {results['live_worst_ms']:.0f} ms at worst."
+    figures = ["" if row[name] is None else f"{row[name]:,.0f}" for name in FIGURES]
+    who = f"{row['kind']}, {row['call']}, {row['phase']}"
+    return [who, f"{row['count']:,}", *figures, *(f"{share:.1%}" for share in shares)]
 
 
 def _render_about(results: dict[str, Any]) -> Iterator[str]:
     rates = ", ".join(f"{kind} {rate:g}" for kind, rate in results["rates"].items())
     shown = ", ".join(f"{name} {value}" for name, value in results["settings"].items())
+    yield f"health/live took {results['live_worst_ms']:.0f} ms at worst."
     yield (
-        f"{results['small_tenants']} small tenants, {results['notes']} large notes,"
+        f"{results['tenants']} small tenants, {results['notes']} large notes,"
         f" {results['seconds']:g} s a phase; calls a second: {rates}; {results['cores']} cores,"
-        f" {results['load_before']} processes ran before."
+        f" {results['load_before']} processes ran before.\nSettings: {shown}."
     )
-    yield f"Settings: {shown}."

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from bench import english
 from bench.load.traffic import Call, Schedule
-from bench.retrieval import english
 
 SMALL, HEAVY, HOSTILE, PROBE = "small", "heavy", "hostile", "probe"
 SMALL_MESSAGES, HEAVY_MESSAGES, BATCH = 20, 60, 20
@@ -38,11 +38,7 @@ class Tenant:
 def make_tenants(make_key: Callable[[str], str], *, small: int) -> dict[str, list[Tenant]]:
     """Return the tenants by class: `small` small ones, one heavy, one hostile."""
     # How many of each, and how many conversations each has.
-    counts = {
-        SMALL: (small, 1),
-        HEAVY: (1, 5),
-        HOSTILE: (1, 10),
-    }
+    counts = {SMALL: (small, 1), HEAVY: (1, 5), HOSTILE: (1, 10)}
     return {
         kind: [
             Tenant(name, make_key(name), [str(uuid.uuid4()) for _ in range(conversations)])

@@ -6,7 +6,6 @@ another no time of the interpreter, and is not measured as the server's.
 
 from __future__ import annotations
 
-import http.client
 import multiprocessing
 import threading
 import time
@@ -15,12 +14,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from bench.storm.client import HOST
+from bench.storm.client import TIMEOUT_S, Client
 
 CONNECTIONS = 32
 """Of each class of tenants: so many calls at most are under way."""
-PATIENCE_S = 15.0
-"""A client waits so long for an answer, and for a connection to send the call at all."""
 LEAD_S = 5.0
 """Until the processes have started."""
 
@@ -76,23 +73,13 @@ def _send(own: threading.local, port: int, starts_at: float, item: tuple[float, 
     due = starts_at + at_s
     if (early_s := due - time.monotonic()) > 0:
         time.sleep(early_s)
-    in_time = time.monotonic() < due + PATIENCE_S
+    in_time = time.monotonic() < due + TIMEOUT_S
     status = ask(own, port, call) if in_time else 0
     return Sample(call.name, at_s, time.monotonic() - due, status)
 
 
 def ask(own: threading.local, port: int, call: Call) -> int:
-    """Return the status of the answer, read to its end; 0 where none came."""
-    headers = {"Content-Type": "application/json"} if call.body else {}
-    if call.key:
-        headers["Authorization"] = f"Bearer {call.key}"
-    try:
-        if not hasattr(own, "connection"):
-            own.connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE_S)
-        own.connection.request(call.method, f"/api/v0/{call.path}", call.body or None, headers)
-        answer = own.connection.getresponse()
-        answer.read()
-    except (OSError, http.client.HTTPException):
-        own.connection.close()
-        return 0
-    return int(answer.status)
+    """Return the status of the answer, on the thread's one connection; 0: none came."""
+    client: Client = own.__dict__.setdefault("client", Client(port=port))
+    key = {"Authorization": f"Bearer {call.key}"} if call.key else {}
+    return client.send(call.method, call.path, call.body, **key).status

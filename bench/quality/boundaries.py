@@ -12,13 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LABELS = {
-    "dialogues": "dialogues",
-    "pk": "Pk",
-    "window_diff": "WindowDiff",
-    "f1": "F1",
-    "score": "Score",
-}
+LABELS = ("dialogues", "Pk", "WindowDiff", "F1", "Score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +46,9 @@ def compare(case: Boundaries) -> tuple[float, float, float]:
 
 
 def mean_score(cases: Sequence[Boundaries]) -> dict[str, float]:
-    """Return the means over the dialogues that hold a window, under the keys of `LABELS`.
+    """Return the means over the dialogues that hold a window, under the names of `LABELS`.
 
-    `score` is SuperDialseg's: half F1, a quarter each for 1 - Pk and 1 - WindowDiff.
+    Score is SuperDialseg's: half F1, a quarter each for 1 - Pk and 1 - WindowDiff.
     """
     rows = [compare(case) for case in cases if case.utterances >= case.window]
     pk, window_diff, f1 = map(float, np.mean(rows, axis=0)) if rows else (0.0, 0.0, 0.0)

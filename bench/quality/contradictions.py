@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -30,7 +29,6 @@ from semantic.engines import Action, Consolidation, EpisodeText, KnownFact, Prop
 from semantic.offline.consolidator import OfflineConsolidator
 
 WORD = re.compile(r"[^\s.,;:!?\"()。，；：！？]+")
-PREFIX = re.compile(r"[^\W\d_]*")
 CLOSED = "closed although true"
 STALE = "not_held"
 
@@ -113,47 +111,24 @@ class ContradictionScore:
 
 def add_options(parser: ArgumentParser) -> None:
     """Add what this measurement takes."""
-    form = (
-        '{"id", "messages": [{"role", "text", "at", "name"?}], "held", "not_held", "known_before"}'
-    )
+    message = '{"role", "text", "at", "name"?}'
+    form = f'{{"id", "messages": [{message}], "held", "not_held", "known_before"}}'
     parser.add_argument("path", type=Path, help=f"{form} a line")
-    parser.add_argument(
-        "--runs",
-        type=int,
-        choices=[1, 2],
-        default=2,
-        help="consolidations that the messages are spread over; 1 means two episodes of one "
-        "(default: %(default)s)",
-    )
-    parser.add_argument(
-        "--show", action="store_true", help="print the facts and suggestions of each failing case"
-    )
+    runs = "consolidations of the messages; 1: two episodes of one (default: %(default)s)"
+    parser.add_argument("--runs", type=int, choices=[1, 2], default=2, help=runs)
 
 
 def measure(options: Namespace) -> Report:
-    """Return the share of right cases, which way the others went, and what they miss."""
-    cases = read_rows(options.path, CASES)
-    score = score_contradictions(cases, runs=options.runs)
-    groups = accuracy_by_prefix([str(case.id) for case in cases], wrong=score.wrong)
-    facts = score.ledgers if options.show else {}
-    figures = {
-        "cases": score.cases,
-        "accuracy": score.accuracy,
-        "closed_wrongly": score.closed_wrongly,
-        "left_stale": score.left_stale,
-        "groups": groups,
-        "wrong": score.wrong,
-    }
-    lines = [
-        f"{score.cases} cases; in {score.closed_wrongly} something true was closed, "
-        f"in {score.left_stale} something stale is active",
-        render_table(["group", "accuracy"], [("all", score.accuracy), *groups.items()]),
-    ]
+    """Return the share of right cases, which way the others went, and what they hold."""
+    score = score_contradictions(read_rows(options.path, CASES), runs=options.runs)
+    names = ("accuracy", "closed_wrongly", "left_stale")
+    figures = asdict(score) | {name: getattr(score, name) for name in names}
+    lines = [render_table(["cases", *names], [(score.cases, *(figures[name] for name in names))])]
     for id, items in score.wrong.items():
         lines.append(f"{id}: {'; '.join(items)}")
-        for state, texts in facts.get(id, {}).items():
+        for state, texts in score.ledgers[id].items():
             lines += [f"    {state}: {text}" for text in texts]
-    return Report(figures | ({"facts": facts} if facts else {}), "\n".join(lines))
+    return Report(figures, "\n".join(lines))
 
 
 def score_contradictions(cases: Sequence[Case], *, runs: int = 2) -> ContradictionScore:
@@ -236,18 +211,3 @@ def find_unmet(case: Case, ledger: Ledger) -> list[str]:
 
 def _any_has(facts: Sequence[str], words: Sequence[str]) -> bool:
     return any(all(word.lower() in fact.lower() for word in words) for fact in facts)
-
-
-def accuracy_by_prefix(ids: Sequence[str], *, wrong: Collection[str]) -> dict[str, float]:
-    """Return the share of right cases by the letters that their ids begin with.
-
-    Groups of one are left out, and so is a single group of all.
-    """
-    counts, failed = (
-        Counter(match[0] for id in group if (match := PREFIX.match(id))) for group in (ids, wrong)
-    )
-    return {
-        prefix: 1 - failed[prefix] / count
-        for prefix, count in sorted(counts.items())
-        if prefix and 1 < count < len(ids)
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from bench.quality.boundaries import Boundaries
 from bench.quality.files import Labelled, read_rows
 from episodic.engines import Line, Segment
 from episodic.models import Role
@@ -41,6 +43,11 @@ class Dialogue:
     lines: tuple[Line, ...]
     boundaries: frozenset[int]
     topics: tuple[Topic, ...] = ()
+
+    def compare(self, segments: Sequence[Segment]) -> Boundaries:
+        """Return the true boundaries beside those of segments."""
+        ends = frozenset(part.last for part in segments[:-1])
+        return Boundaries(len(self.lines), self.boundaries, ends)
 
 
 class SuperDialseg(Labelled):

@@ -17,14 +17,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from bench.quality import boundaries
-from bench.quality.boundaries import Boundaries, mean_score
+from bench.quality.boundaries import mean_score
 from bench.quality.dialogues import WITH_TITLES, Dialogue, Topic, read_dialogues, segment
-from bench.quality.report import Report, render_figures
+from bench.quality.report import Report
+from bench.tables import render_table
 from episodic.engines import Segment
-from episodic.offline.lexicon import find_lexicon
-from episodic.offline.segmenter import describe_segment
-from episodic.offline.surprise import measure_surprise
 from episodic.text_sizes import count_words
 from memoryproject.ai.embeddings import embed_passages
 
@@ -32,19 +29,6 @@ WORD = re.compile(r"\w+")
 TITLE_WORDS = range(5, 16)
 SUMMARY_WORDS = range(1, 51)
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
-LABELS = boundaries.LABELS | {
-    "topics": "topics",
-    "shared_lines": "lines shared with the topic",
-    "title_cosine": "title, cosine with our embedder",
-    "titles_of_5_to_15_words": "titles of 5 to 15 words",
-    "summary_cosine": "summary, cosine with our embedder",
-    "summary_rouge_l": "summary, ROUGE-L F1",
-    "summaries_of_1_to_50_words": "summaries of 1 to 50 words",
-    "episodes": "episodes",
-    "median_surprise": "surprise, median",
-    "key_moments": "key moments, surprise from 0.7",
-    "flashbulbs": "flashbulbs, surprise from 0.85",
-}
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -52,63 +36,34 @@ def add_options(parser: ArgumentParser) -> None:
     form = '{"id", "utt": [[speaker, text]], "segments": [{"start", "end", "topic", "summary"}]}'
     parser.add_argument("path", type=Path, help=f"*.jsonl or *.jsonl.gz, {form} a line")
     parser.add_argument("--out", type=Path, help="where the episodes are written")
-    parser.add_argument(
-        "--true-boundaries",
-        action="store_true",
-        help="name and summarise the true segments instead of cutting",
-    )
 
 
 def measure(options: Namespace) -> Report:
     """Return means over dialogues, topics and episodes."""
-    make = describe_topics if options.true_boundaries else segment
     dialogues = read_dialogues(options.path, WITH_TITLES)
-    pairs = [(dialogue, make(dialogue)) for dialogue in tqdm(dialogues, unit=" dialogues")]
-    cases = [
-        Boundaries(
-            len(dialogue.lines),
-            dialogue.boundaries,
-            frozenset(episode.last for episode in episodes[:-1]),
-        )
-        for dialogue, episodes in pairs
-    ]
+    pairs = [(dialogue, segment(dialogue)) for dialogue in tqdm(dialogues, unit=" dialogues")]
+    cases = [dialogue.compare(episodes) for dialogue, episodes in pairs]
     figures = mean_score(cases) | compare_wording(pairs)
     figures |= spread_surprise([e.surprise for _, episodes in pairs for e in episodes])
+    shown = [(name, value) for name, value in figures.items() if value is not None]
     return Report(
-        figures, render_figures(figures, LABELS), tuple(to_prediction(*pair) for pair in pairs)
-    )
-
-
-def describe_topics(dialogue: Dialogue) -> tuple[Segment, ...]:
-    """Return the true topics as the offline engine names and summarises them."""
-    lines = dialogue.lines
-    vectors = embed_passages([line.text for line in lines])
-    lexicon = find_lexicon(lines)
-    surprise = measure_surprise(lines, vectors, lexicon)
-    return tuple(
-        describe_segment(lines, vectors, surprise, lexicon, topic.start - 1, topic.end - 1)
-        for topic in dialogue.topics
+        figures,
+        render_table(["figure", "value"], shown),
+        tuple(to_prediction(*pair) for pair in pairs),
     )
 
 
 def to_prediction(dialogue: Dialogue, episodes: Sequence[Segment]) -> dict[str, Any]:
     """Return the episodes in the scorer's format, which counts utterances from 1."""
     rows = [
-        {
-            "start": episode.first + 1,
-            "end": episode.last + 1,
-            "title": episode.title,
-            "summary": episode.summary,
-            "surprise": episode.surprise,
-        }
-        for episode in episodes
+        {"start": e.first + 1, "end": e.last + 1}
+        | {"title": e.title, "summary": e.summary, "surprise": e.surprise}
+        for e in episodes
     ]
     return {"id": dialogue.id, "episodes": rows}
 
 
-def compare_wording(
-    pairs: Sequence[tuple[Dialogue, Sequence[Segment]]],
-) -> dict[str, float | None]:
+def compare_wording(pairs: Sequence[tuple[Dialogue, Sequence[Segment]]]) -> dict[str, float | None]:
     """Return how each true topic is worded by the episode that overlaps most with it.
 
     Of summaries there is None where no topic has one.

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from bench.quality.report import Report, render_figures
+from bench.quality.report import Report
 from bench.quality.sessions import Session, SourcedText, cut_episodes, find_turns, read_sessions
+from bench.tables import render_table
 from memoryproject.ai.embeddings import embed_passages, read_built_in
 from semantic.engines import Action
 from semantic.offline.consolidator import OfflineConsolidator
@@ -30,12 +31,8 @@ def add_options(parser: ArgumentParser) -> None:
     """Add what this measurement takes."""
     parser.add_argument("path", type=Path, help="LoCoMo's JSON, observations included")
     parser.add_argument("--out", type=Path, help="where the facts are written for the scorer")
-    parser.add_argument(
-        "--least-cosine",
-        type=float,
-        default=LEAST_COSINE,
-        help="from where on our embedder takes two texts for the same (default: %(default)s)",
-    )
+    least = "from where on our embedder takes two texts for the same (default: %(default)s)"
+    parser.add_argument("--least-cosine", type=float, default=LEAST_COSINE, help=least)
 
 
 def measure(options: Namespace) -> Report:
@@ -54,20 +51,9 @@ def measure(options: Namespace) -> Report:
         counts += count_matches(facts, observations, cosines, least_cosine=least)
         texts = [{"text": fact.text, "dia_ids": sorted(fact.turns)} for fact in facts]
         rows.append({"sample_id": sample_id, "session": session.number, "facts": texts})
-    about = {"least_cosine": options.least_cosine, "matched_by": "our embedder"}
-    figures = score_matches(counts)
-    suffix = f"with our embedder, cosine {options.least_cosine} or more"
-    labels = {
-        "wanted": "observations",
-        "drawn": "facts",
-        "facts_per_wanted": "facts per observation",
-        "f1": f"one-to-one F1 {suffix}",
-        "precision": f"one-to-one precision {suffix}",
-        "recall": f"one-to-one recall {suffix}",
-        "joint": f"observations matched from the same turn {suffix}",
-    }
-    text = render_figures(figures, labels)
-    return Report({**figures, **about, "sessions": len(sessions)}, text, tuple(rows))
+    figures = {"sessions": len(sessions), **score_matches(counts)}
+    title = f"figure, with our embedder from a cosine of {options.least_cosine}"
+    return Report(figures, render_table([title, "value"], figures.items()), tuple(rows))
 
 
 def draw_facts(session: Session) -> list[SourcedText]:
@@ -123,7 +109,11 @@ def pair_closest(cosines: npt.NDArray[np.float32], *, least_cosine: float) -> li
 
 
 def score_matches(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return the figures over the sums of all sessions; 0.0 where there is nothing."""
+    """Return the figures over the sums of all sessions; 0.0 where there is nothing.
+
+    `wanted` are observations, `joint` the share of them that is met from the same turn; a fact
+    and an observation are paired once for precision, recall and F1.
+    """
     drawn, wanted, pairs, joint = (counts[key] for key in ("drawn", "wanted", "pairs", "joint"))
     return {
         "drawn": drawn,

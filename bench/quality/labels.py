@@ -21,6 +21,7 @@ from semantic.offline.heads import (
     Pair,
     Sample,
 )
+from semantic.offline.judging import BEFORE_AT_MOST
 from wings.transfer.loading import UnreadableFile
 
 FOLDER = Path(__file__).parents[1] / "labels"
@@ -111,7 +112,9 @@ def read_alone() -> list[SentenceRow]:
     return [
         replace(
             row,
-            sample=replace(row.sample, place=0, count=1, message_length=len(row.sample.text)),
+            sample=replace(
+                row.sample, place=0, count=1, message_length=len(row.sample.text), before=""
+            ),
             part=PARTS_MADE[row.part],
         )
         for row in rows
@@ -154,34 +157,15 @@ def part_of(name: str) -> str:
     return PARTS[int(hashlib.sha256(name.encode()).hexdigest(), 16) % len(PARTS)]
 
 
-def measure_agreement() -> dict[str, float]:
-    """Return the share of sentences labelled twice that got the same, by kind of label."""
-    first = {
-        (chat["id"], number, place): label
-        for chat in read_chats()
-        for number, message in enumerate(chat["messages"])
-        for place, label in enumerate(message["labels"])
-    }
-    seconds = list(_read_lines(FOLDER / "second-chats-1.jsonl"))
-    pairs = [
-        (second, first[second["chat"], second["message"], second["sentence"]]) for second in seconds
-    ]
-    both_keep = [(a, b) for a, b in pairs if a["keep"] and b["keep"]]
-    return {
-        name: sum(a[name] == b[name] for a, b in rows) / len(rows)
-        for name, rows in (
-            ("act", pairs), ("keep", pairs), ("danger", pairs), ("category", both_keep),
-        )
-    }  # fmt: skip
-
-
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
+    earlier = ["", *(message["content"][-BEFORE_AT_MOST:] for message in chat["messages"])]
     for number, message in enumerate(chat["messages"]):
         labels = message["labels"]
+        befores = [earlier[number], *(label["s"] for label in labels)]
         for place, label in enumerate(labels):
             if label["act"] == "assistant" or message["role"] != "user":
                 continue
@@ -194,6 +178,7 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
                 message_length=len(message["content"]),
                 has_assistant=chat["assistant"],
                 is_first_message=number == 0,
+                before=befores[place],
             )
             targets = {KEEP: bool(label["keep"]), DANGER: bool(label["danger"])}
             targets[LEANS] = bool(label.get("needs_previous"))

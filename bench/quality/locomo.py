@@ -27,14 +27,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("path", type=Path, help="LoCoMo's JSON")
     parser.add_argument("--out", type=Path, required=True, help="where the run is written")
     parser.add_argument("--max-tokens", type=int, help="a budget for each answer")
-    parser.add_argument(
-        "--sessions",
-        action="store_true",
-        help="load each session as a conversation of one user, and ask from a new one",
-    )
-    parser.add_argument(
-        "--tenant", default="evaluation", help="whose memory is used; made if missing"
-    )
+    whose = "load each session as a conversation of one user, and ask from a new one"
+    parser.add_argument("--sessions", action="store_true", help=whose)
+    parser.add_argument("--tenant", default="locomo", help="whose memory is used; made if missing")
 
 
 def measure(options: Namespace) -> Report:
@@ -45,19 +40,14 @@ def measure(options: Namespace) -> Report:
         conversations = [part for one in conversations for part in split_sessions(one)]
     ask = load(conversations, tenant_name=options.tenant, max_tokens=options.max_tokens)
     questions = [
-        (
-            sample.sample_id,
-            number,
-            conversation.name if options.sessions else conversation.external_id,
-            question.question,
-        )
+        (sample, number, conversation.name if options.sessions else conversation.external_id)
         for sample, conversation in samples
-        for number, question in enumerate(sample.qa)
+        for number in range(len(sample.qa))
     ]
-    rows = [
-        {"sample_id": sample_id, "qid": number, "units": [*to_units(ask(where, text))]}
-        for sample_id, number, where, text in tqdm(questions, unit=" questions", desc="asking")
-    ]
+    rows = []
+    for sample, number, where in tqdm(questions, unit=" questions", desc="asking"):
+        units = [*to_units(ask(where, sample.qa[number].question))]
+        rows.append({"sample_id": sample.sample_id, "qid": number, "units": units})
     return Report({"questions": len(rows)}, f"{len(rows)} questions", tuple(rows))
 
 

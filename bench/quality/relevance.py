@@ -2,12 +2,11 @@
 
 Asks each question of its own conversation, and once of another, where nothing answers it.
 Prints how well the relevance parts the kinds of questions, and how often an answer of each
-relevance holds what was asked for; draws that, too.
+relevance holds what was asked for.
 """
 
 from __future__ import annotations
 
-import math
 import random
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,16 +14,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from bench.quality.locomo import to_units
 from bench.quality.memory import Ask, load
 from bench.quality.report import Report
 from bench.quality.sessions import Sample, parse_turns, read_samples
-from bench.tables import render_table
+from bench.tables import area_under_curve, render_table
 from wings.transfer.loading import LoadedConversation
 
 ADVERSARIAL = 5
@@ -51,10 +48,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("path", type=Path, help="LoCoMo's JSON")
     parser.add_argument("--out", type=Path, required=True, help="where the answers are written")
     parser.add_argument("--max-tokens", type=int, help="a budget for each answer")
-    parser.add_argument("--picture", type=Path, help="where the reliability diagram is drawn")
-    parser.add_argument(
-        "--tenant", default="evaluation", help="whose memory is used; made if missing"
-    )
+    parser.add_argument("--tenant", default="locomo", help="whose memory is used; made if missing")
 
 
 def measure(options: Namespace) -> Report:
@@ -63,8 +57,6 @@ def measure(options: Namespace) -> Report:
     conversations = [conversation for _, conversation in samples]
     ask = load(conversations, tenant_name=options.tenant, max_tokens=options.max_tokens)
     rows = list(ask_all(samples, ask))
-    if options.picture:
-        draw(rows, options.picture)
     figures = score(rows)
     tables = [
         render_table(["figure", "value"], figures.items()),
@@ -101,18 +93,10 @@ def score(rows: Sequence[Asked]) -> Mapping[str, Any]:
     }
     figures: dict[str, Any] = {kind: len(values) for kind, values in by_kind.items()}
     for kind in KINDS:
-        figures[f"AUROC, {kind}"] = measure_auroc(by_kind["answerable"], by_kind[kind])
+        figures[f"AUROC, {kind}"] = area_under_curve(by_kind["answerable"], by_kind[kind])
     bins = measure_bins(rows)
     off = sum(abs(mean - share) * size for mean, size, share in bins)
     return figures | {"calibration error": off / max(len(rows), 1)}
-
-
-def measure_auroc(wanted: Any, others: Any) -> float:
-    """Return how often one of the wanted stands above one of the others; ties count half."""
-    if not len(wanted) or not len(others):
-        return math.nan
-    above = wanted[:, None] > others[None]
-    return float((above + 0.5 * (wanted[:, None] == others[None])).mean())
 
 
 def measure_bins(rows: Sequence[Asked]) -> list[tuple[float, int, float]]:
@@ -124,20 +108,3 @@ def measure_bins(rows: Sequence[Asked]) -> list[tuple[float, int, float]]:
             mean = sum(row.relevance for row in inside) / len(inside)
             bins.append((mean, len(inside), sum(row.has_answer for row in inside) / len(inside)))
     return bins
-
-
-def draw(rows: Sequence[Asked], path: Path) -> None:
-    """Draw the reliability diagram: how many answers of each relevance hold what was asked."""
-    with mpl.rc_context({"svg.hashsalt": "relevance", "font.size": 9}):
-        figure = Figure(figsize=(4.6, 4.2), layout="constrained")
-        axes = figure.subplots()
-        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-        bins = measure_bins(rows)
-        sizes = [6 + 3 * math.sqrt(size) for _, size, _ in bins]
-        axes.scatter([mean for mean, _, _ in bins], [share for *_, share in bins], s=sizes)
-        for mean, size, share in bins:
-            axes.annotate(
-                str(size), (mean, share), (0, -14), textcoords="offset points", ha="center"
-            )
-        axes.set(xlim=(0, 1), ylim=(-0.05, 1.05), xlabel="relevance", ylabel="share that holds it")
-        figure.savefig(path, metadata={"Date": None})

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from bench.tables import render_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,28 +18,13 @@ class Report:
     rows: tuple[Mapping[str, Any], ...] = ()
 
 
-def render_figures(figures: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    """Return a table of the labelled figures; those that are None are left out."""
-    rows = [(label, figures[key]) for key, label in labels.items() if figures[key] is not None]
-    return render_table(["figure", "value"], rows)
-
-
-def render_json(figures: Any) -> str:
-    """Return one line; figures are rounded to six places."""
-    return json.dumps(_round(figures), ensure_ascii=False, sort_keys=True)
-
-
-def _round(figures: Any) -> Any:
-    if isinstance(figures, float):
-        return round(figures, 6)
-    if isinstance(figures, Mapping):
-        return {key: _round(value) for key, value in figures.items()}
-    if isinstance(figures, (list, tuple)):
-        return [_round(value) for value in figures]
-    return figures
-
-
-def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]], *, mode: str = "w") -> None:
     """Write one JSON object a line."""
-    with path.open("w", encoding="utf-8") as out:
+    with path.open(mode, encoding="utf-8") as out:
         out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield what was written; nothing where there is no file."""
+    if path.exists():
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from bench.quality.dialogues import SOME_TIME
@@ -31,7 +30,7 @@ from bench.quality.sessions import (
     read_sessions,
     to_line,
 )
-from bench.tables import render_table
+from bench.tables import area_under_curve, render_table
 from episodic.engines import Line, Rating, ServedEpisode, Vectors
 from episodic.offline.lexicon import find_lexicon
 from episodic.offline.reviewer import measure_served, rate_uses
@@ -94,19 +93,11 @@ Verdict = tuple[float, Rating]
 def add_options(parser: ArgumentParser) -> None:
     """Add what this measurement takes."""
     parser.add_argument("path", type=Path, help="LoCoMo's JSON, observations included")
-    parser.add_argument(
-        "--questions",
-        type=int,
-        default=100,
-        help="at most so many of each conversation (default: %(default)s)",
-    )
+    most = "at most so many of each conversation (default: %(default)s)"
+    parser.add_argument("--questions", type=int, default=100, help=most)
     parser.add_argument("--seed", type=int, default=0, help="draws questions and talk")
-    parser.add_argument(
-        "--part",
-        choices=PARTS,
-        default="all",
-        help="every other conversation only: the thresholds were fitted on the odd ones",
-    )
+    part = "every other conversation only: the thresholds were fitted on the odd ones"
+    parser.add_argument("--part", choices=PARTS, default="all", help=part)
 
 
 def measure(options: Namespace) -> Report:
@@ -213,30 +204,16 @@ def _judge(
 
 
 def report_verdicts(verdicts: Mapping[str, Sequence[Verdict]]) -> Report:
-    """Return counts and shares of each rating in each group, and the areas under the curve."""
-    ratings = {
+    """Return counts of each rating in each group, and the areas under the curve."""
+    counts = {
         group: {rating.value: sum(r is rating for _, r in own) for rating in Rating}
         for group, own in verdicts.items()
     }
     uses = {group: [use for use, _ in own] for group, own in verdicts.items()}
     areas = {used: {un: area_under_curve(uses[used], uses[un]) for un in UNUSED} for used in USES}
-    shares = [
-        (group, len(own), *(count / max(len(own), 1) for count in ratings[group].values()))
-        for group, own in verdicts.items()
-    ]
+    shown = [(group, *own.values()) for group, own in counts.items()]
     tables = [
-        render_table(["episodes", "count", *(rating.value for rating in Rating)], shares),
-        render_table(
-            ["used / unused", "AUC"],
-            [(f"{used} / {un}", area) for used, row in areas.items() for un, area in row.items()],
-        ),
+        render_table(["episodes", *(rating.value for rating in Rating)], shown),
+        render_table(["AUC", *UNUSED], [(used, *row.values()) for used, row in areas.items()]),
     ]
-    return Report({"ratings": ratings, "auc": areas}, "\n\n".join(tables))
-
-
-def area_under_curve(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return how often a positive lies above a negative, ties counting half; .5 is chance."""
-    if not positive or not negative:
-        return 0.5
-    differences = np.subtract.outer(positive, negative)
-    return float(((differences > 0) + (differences == 0) / 2).mean())
+    return Report({"ratings": counts, "auc": areas}, "\n\n".join(tables))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
@@ -17,33 +18,19 @@ from bench.quality import (
     heads,
     locomo,
     longmemeval,
-    memorybank,
-    merges,
     public,
     relevance,
     reviews,
     segmentation,
-    states,
-    weights,
 )
 from bench.quality.memory import UnfinishedJobs
-from bench.quality.report import render_json, write_lines
+from bench.quality.report import write_lines
 from bench.storm.database import copy_template
 from memoryproject import embedded
 from wings.transfer.loading import UnreadableFile
 
-WITHOUT_DATABASE = (
-    segmentation,
-    weights,
-    episodes,
-    reviews,
-    facts,
-    contradictions,
-    merges,
-    heads,
-    states,
-)
-WITH_DATABASE = (locomo, relevance, longmemeval, memorybank, public)
+WITHOUT_DATABASE = (segmentation, episodes, reviews, facts, contradictions, heads)
+WITH_DATABASE = (locomo, relevance, longmemeval, public)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -108,4 +95,4 @@ def run(options: Namespace) -> str:
     report = options.measure(options)
     if out is not None:
         write_lines(out, report.rows)
-    return render_json(report.figures) if options.json else report.text
+    return json.dumps(report.figures, ensure_ascii=False) if options.json else report.text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from bench.quality.boundaries import LABELS, Boundaries, mean_score
+from bench.quality.boundaries import LABELS, mean_score
 from bench.quality.dialogues import read_dialogues, segment
 from bench.quality.report import Report
 from bench.tables import render_table
@@ -34,15 +34,14 @@ def measure(options: Namespace) -> Report:
         cases = []
         for dialogue in tqdm(dialogues, unit=" dialogues", desc=name):
             if len(dialogue.lines) > 1:
-                ends = [part.last for part in segment(dialogue)[:-1]]
-                size = len(dialogue.lines)
-                cases.append(Boundaries(size, dialogue.boundaries, frozenset(ends)))
+                cases.append(dialogue.compare(segment(dialogue)))
+                ends = sorted(cases[-1].predicted)
                 predictions.append({"id": dialogue.id, "boundaries": ends})
         if not cases:
             raise UnreadableFile(f"{name} holds no dialogue of two utterances or more.")
-        scores[name] = {LABELS[key]: value for key, value in mean_score(cases).items()}
+        scores[name] = mean_score(cases)
     rows = [(name, *score.values()) for name, score in scores.items()]
-    return Report(scores, render_table(["file", *LABELS.values()], rows), tuple(predictions))
+    return Report(scores, render_table(["file", *LABELS], rows), tuple(predictions))
 
 
 def find_files(path: Path) -> list[Path]:

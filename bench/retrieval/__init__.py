@@ -1,1 +1,1 @@
-"""How fast the server answers and writes on a database of a stated size: docs/benchmarks.md."""
+"""How long an answer takes, by size of the conversation: docs/benchmarks.md."""

@@ -6,21 +6,18 @@ import os
 import resource
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from threading import local
+from typing import Any
 
-from bench.load.server import Server, running
-from bench.load.tenants import Tenant
-from bench.load.traffic import Call, ask
-from bench.retrieval import english
+from bench import english
+from bench.command import tell
+from bench.server import Server, running, shipped
 from bench.storm import database
-from bench.storm.field import tell
-from bench.storm.processes import PROC, Process, find_children, find_marked, look_up
+from bench.storm.client import Client
+from bench.storm.processes import PROC, Process, find_marked, list_tree, look_up
 from memoryproject import embedded
 
 SINGLE_MESSAGES = 200
@@ -31,7 +28,7 @@ A_SECOND = 50
 TICKS = os.sysconf("SC_CLK_TCK")
 OWN, CHILDREN = slice(11, 13), slice(13, 15)
 """Places of processor time among the fields behind the name, in /proc/PID/stat."""
-ROWS = "SELECT count(*) FROM indexing_searchunit"
+UNITS = "SELECT count(*) FROM indexing_searchunit"
 SIZE = "SELECT pg_database_size(current_database())"
 
 
@@ -41,6 +38,11 @@ class Cost:
 
     ours_s: float
     database_s: float
+
+    def since(self, before: Cost, *, operations: int) -> Cost:
+        """Return what each of so many operations cost, of two looks at the clocks."""
+        ours_s, database_s = self.ours_s - before.ours_s, self.database_s - before.database_s
+        return Cost(ours_s / operations, database_s / operations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,144 +57,95 @@ class Costs:
     bytes_a_message: float
     units_a_message: float
 
-    def to_json(self) -> dict[str, object]:
-        """Return everything as plain values."""
-        return asdict(self)
-
 
 def measure(sizes: Sequence[int], *, seed: int) -> Costs:
     """Measure on a server of its own, with conversations of `sizes` messages; it is thrown away."""
-    with running() as server:
-        tenant = Tenant("scale", server.manage("create_api_key", "--tenant=scale"))
-        with database.connect(server.data_dir) as connection:
-            empty = connection.execute(SIZE).fetchone()
+    folder = database.make_folder(None)
+    with running(folder, shipped(folder)) as server:
+        key = server.manage("create_api_key", "--tenant=scale")
+        client = Client(port=server.port, key=key)
+        empty, stored = _read_number(server, SIZE), sum(sizes) + 2 * SINGLE_MESSAGES
+        starting = _spend(lambda: server.manage("drain_jobs"))
         tell("Posting messages one by one …")
-        with _spent() as starting:
-            server.manage("drain_jobs")
-        message = _post(server, tenant, seed=seed)
-        names = [str(uuid.uuid4()) for _ in sizes]
-        for name, size in zip(names, sizes, strict=True):
+        names = {size: str(uuid.uuid4()) for size in sorted(sizes)}
+        single = str(uuid.uuid4())
+        alone = [
+            {"conversation_id": single, "message": one}
+            for one in english.make_talk(seed=seed, messages=2 * SINGLE_MESSAGES)
+        ]
+        message = _count(server, client, "add_message", alone)
+        for size, name in names.items():
             tell(f"A conversation of {size} messages …")
-            _send(server, _tell_story(tenant, name, messages=size, seed=seed))
-        _send(server, [tenant.post("flush", conversation_id=name) for name in names])
-        pipeline = _drain(server, starting[0])
-        with database.connect(server.data_dir) as connection:
-            full = connection.execute(SIZE).fetchone()
-            rows = connection.execute(ROWS).fetchone()
-        assert empty and full and rows
-        stored = sum(sizes) + 2 * SINGLE_MESSAGES
-        units = rows[0] / stored
+            talk = english.make_talk(seed=seed + size, messages=size)
+            for start in range(0, size, BATCH):
+                batch = talk[start : start + BATCH]
+                client.require("add_messages", conversation_id=name, messages=batch)
+            client.require("flush", conversation_id=name)
+        tell("Making episodes and facts …")
+        before = _read_clocks(server)
+        worked = _spend(lambda: tell(f"… {server.manage('drain_jobs')}"))
+        pipeline = _read_clocks(server).since(before, operations=stored)
+        grown, units = _read_number(server, SIZE) - empty, _read_number(server, UNITS) / stored
         tell("Asking …")
         with database.connect(server.data_dir) as connection:
             connection.execute("VACUUM (ANALYZE)")
-        for call in _make_questions(tenant, names[0], seed=seed + 1):
-            _send(server, [call])  # each on a connection of its own: every process loads its model
-        answers = {
-            round(size * units): _ask(server, tenant, name, seed=seed)
-            for name, size in sorted(zip(names, sizes, strict=True), key=lambda pair: pair[1])
-        }
+        for body in _make_questions(names[min(sizes)], seed=seed + 1):
+            # Each on a connection of its own: every process loads its model.
+            Client(port=server.port, key=key).require("retrieve_memory", **body)
+        questions = {size: _make_questions(name, seed=seed) for size, name in names.items()}
         return Costs(
             message=message,
-            pipeline=Cost(pipeline.ours_s / stored, pipeline.database_s / stored),
-            answers=answers,
-            bytes_a_message=(full[0] - empty[0]) / stored,
+            pipeline=Cost((worked - starting) / stored, pipeline.database_s),
+            answers={
+                round(size * units): _count(server, client, "retrieve_memory", asked)
+                for size, asked in questions.items()
+            },
+            bytes_a_message=grown / stored,
             units_a_message=units,
         )
 
 
-def _post(server: Server, tenant: Tenant, *, seed: int) -> Cost:
-    name = str(uuid.uuid4())
-    talk = english.make_talk(seed=seed, messages=2 * SINGLE_MESSAGES)
-    calls = [tenant.post("add_message", conversation_id=name, message=one) for one in talk]
-    _send(server, calls[:SINGLE_MESSAGES])
-    return _count(server, calls[SINGLE_MESSAGES:])
+def _read_number(server: Server, statement: str) -> int:
+    with database.connect(server.data_dir) as connection:
+        (number,) = connection.execute(statement).fetchone() or (0,)
+    return int(number)
 
 
-def _tell_story(tenant: Tenant, name: str, *, messages: int, seed: int) -> Iterator[Call]:
-    talk = english.make_talk(seed=seed + messages, messages=messages)
-    for start in range(0, messages, BATCH):
-        batch = talk[start : start + BATCH]
-        yield tenant.post("add_messages", conversation_id=name, messages=batch)
-
-
-def _ask(server: Server, tenant: Tenant, name: str, *, seed: int) -> Cost:
-    """Return the cost of an answer to a question that was never asked, packed as agents should."""
-    calls = _make_questions(tenant, name, seed=seed)
-    _send(server, calls[:QUESTIONS])
-    return _count(server, calls[QUESTIONS:])
-
-
-def _make_questions(tenant: Tenant, name: str, *, seed: int) -> list[Call]:
+def _make_questions(name: str, *, seed: int) -> list[dict[str, Any]]:
+    """Return questions that were never asked, packed as agents should."""
     sentences = [one["content"] for one in english.make_talk(seed=seed + 1, messages=1_000)]
     random = Random(f"{seed} {name}")
-    return [
-        tenant.post(
-            "retrieve_memory",
-            conversation_id=name,
-            query=f"{random.choice(sentences)} {random.choice(sentences)} {number}",
-            max_tokens=1000,
-        )
-        for number in range(2 * QUESTIONS)
-    ]
+    queries = (f"{' '.join(random.sample(sentences, 2))} {n}" for n in range(2 * QUESTIONS))
+    return [{"conversation_id": name, "query": query, "max_tokens": 1000} for query in queries]
 
 
-def _count(server: Server, calls: Sequence[Call]) -> Cost:
+def _count(server: Server, client: Client, call: str, bodies: list[dict[str, Any]]) -> Cost:
+    """Return the cost of each call of the second half; the first only warms up."""
+    half = len(bodies) // 2
     before = _read_clocks(server)
-    _send(server, calls)
-    after = _read_clocks(server)
-    return Cost(
-        (after.ours_s - before.ours_s) / len(calls),
-        (after.database_s - before.database_s) / len(calls),
-    )
-
-
-def _send(server: Server, calls: Iterator[Call] | Sequence[Call]) -> None:
-    """Send calls one after the other.
-
-    Raises:
-        RuntimeError: one was refused.
-    """
-    send = partial(ask, local(), server.port)
-    for call in calls:
+    for number, body in enumerate(bodies):
+        if number == half:
+            before = _read_clocks(server)
         time.sleep(1 / A_SECOND)
-        status = send(call)
-        if not 200 <= status < 300:
-            raise RuntimeError(f"{call.path} was answered with {status}")
+        client.require(call, **body)
+    return _read_clocks(server).since(before, operations=len(bodies) - half)
 
 
-def _drain(server: Server, starting_s: float) -> Cost:
-    """Return what the waiting work costs, beyond starting a process that does it."""
-    before = _read_clocks(server)
-    tell("Making episodes and facts …")
-    with _spent() as work:
-        tell(f"… {server.manage('drain_jobs')}")
-    after = _read_clocks(server)
-    return Cost(work[0] - starting_s, after.database_s - before.database_s)
-
-
-@contextmanager
-def _spent() -> Iterator[list[float]]:
-    """Yield a list that gets the processor seconds of the processes that end in the block."""
+def _spend(work: Callable[[], object]) -> float:
+    """Return the processor seconds of the processes that the work starts and ends."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent: list[float] = []
-    yield spent
+    work()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _read_clocks(server: Server) -> Cost:
     """Return the processor seconds so far, of the web server's processes and the database's."""
     pid = embedded.find_running(server.data_dir)
     postmaster = look_up(pid) if pid else None
-    ours = set(find_marked(f"MEMORY_DATA_DIR={server.data_dir}")) - set(_list_tree(postmaster))
-    return Cost(sum(map(_read_clock, ours)), sum(map(_read_clock, _list_tree(postmaster))))
-
-
-def _list_tree(root: Process | None) -> Iterator[Process]:
-    if root is not None:
-        yield root
-        for child in find_children(root):
-            yield from _list_tree(child)
+    theirs = set(list_tree(postmaster))
+    ours = set(find_marked(f"MEMORY_DATA_DIR={server.data_dir}")) - theirs
+    return Cost(sum(map(_read_clock, ours)), sum(map(_read_clock, theirs)))
 
 
 def _read_clock(process: Process) -> float:

@@ -1,10 +1,13 @@
-"""Computes machines, disk and money from what a message and an answer cost."""
+"""Computes cores, disk and money from what a message and an answer cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
 
 from bench.scale.costs import Cost, Costs
 
@@ -25,26 +28,21 @@ class Assumptions:
     """The busiest hour, times the mean."""
     busy: float = 0.6
     """So much of a processor is used at the peak."""
-    database_cores: int = 32
-    """Of the largest machine for PostgreSQL that is at hand."""
-    node_cores: int = 4
-    """Of a machine for web processes and workers."""
     core_month: float = 25.0
     """Dollars."""
     gb_month: float = 0.12
-    """Dollars; a year's messages are stored, twice where there is a second copy."""
+    """Dollars; a year's messages are stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a number of messages a day needs. Cores are whole, and at least one each."""
+    """What a number of messages a day needs at the busiest hour."""
 
     messages_a_day: int
     our_cores: float
     database_cores: float
     disk_gb: float
-    machines: int
-    shape: str
+    """After a year."""
     dollars_a_month: float
 
     @property
@@ -63,11 +61,8 @@ def fit_answers(costs: Costs) -> tuple[Cost, Cost]:
 
 def _fit(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
     """Return intercept and slope by least squares, the slope not below zero."""
-    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    spread = sum((x - mean_x) ** 2 for x in xs)
-    slope = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread
-    slope = max(0.0, slope)
-    return mean_y - slope * mean_x, slope
+    slope = max(0.0, float(np.polyfit(xs, ys, 1)[0]))
+    return fmean(ys) - slope * fmean(xs), slope
 
 
 def find_needs(costs: Costs, assumed: Assumptions, messages_a_day: Sequence[int]) -> Iterator[Need]:
@@ -78,42 +73,10 @@ def find_needs(costs: Costs, assumed: Assumptions, messages_a_day: Sequence[int]
     answer_s = fixed.ours_s + a_unit.ours_s * units
     reads_s = asked * (fixed.database_s + a_unit.database_s * units)
     ours_s = costs.message.ours_s + costs.pipeline.ours_s + asked * answer_s
-    writes_s = costs.message.database_s + costs.pipeline.database_s
+    theirs_s = costs.message.database_s + costs.pipeline.database_s + reads_s
     for messages in messages_a_day:
         at_peak = messages / DAY_S * assumed.peak / assumed.busy
-        yield _find_need(
-            assumed,
-            messages,
-            our_cores=at_peak * ours_s,
-            writing=at_peak * writes_s,
-            reading=at_peak * reads_s,
-            disk_gb=messages * A_YEAR * costs.bytes_a_message / GB,
-        )
-
-
-def _find_need(
-    assumed: Assumptions,
-    messages: int,
-    *,
-    our_cores: float,
-    writing: float,
-    reading: float,
-    disk_gb: float,
-) -> Need:
-    """Choose the simplest shape that carries it, in the order in which an operator grows."""
-    theirs = writing + reading
-    largest = assumed.database_cores
-    nodes, copies = math.ceil(our_cores / assumed.node_cores), 1
-    cores = nodes * assumed.node_cores + math.ceil(theirs)
-    if our_cores + theirs <= assumed.node_cores:
-        shape, machines, cores = "one machine", 1, math.ceil(our_cores + theirs)
-    elif theirs <= largest:
-        shape, machines = "machines beside one database", nodes + 1
-    elif writing <= largest:
-        copies += math.ceil(reading / largest)
-        shape, machines = f"{copies - 1} replicas for reading", nodes + copies
-    else:
-        shards = math.ceil(theirs / largest)
-        shape, machines = f"tenants over {shards} databases", nodes + shards
-    dollars = cores * assumed.core_month + disk_gb * copies * assumed.gb_month
-    return Need(messages, our_cores, theirs, disk_gb, machines, shape, dollars)
+        ours, theirs = at_peak * ours_s, at_peak * theirs_s
+        disk_gb = messages * A_YEAR * costs.bytes_a_message / GB
+        dollars = math.ceil(ours + theirs) * assumed.core_month + disk_gb * assumed.gb_month
+        yield Need(messages, ours, theirs, disk_gb, dollars)

@@ -6,7 +6,6 @@ import json
 import signal
 import sys
 
-from bench.storm.database import FolderTaken
 from bench.storm.options import read_options
 from bench.storm.report import tell_verdict
 from bench.storm.run import run
@@ -16,11 +15,7 @@ def main() -> int:
     """Return 0 if the oracle holds; of a control, if it does not."""
     options = read_options(sys.argv[1:])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing must outlive us
-    try:
-        results = run(options)
-    except FolderTaken as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+    results = run(options)
     tell_verdict(results)
     sys.stdout.write(json.dumps(results) + "\n")
     return 0 if results["ok"] == (options.control is None) else 1

@@ -109,4 +109,8 @@ def _find_orphans(storm: Storm) -> list[Process]:
     postmaster = look_up(embedded.find_running(storm.data_dir) or 0)
     if postmaster is not None:
         spared |= {postmaster, *find_children(postmaster)}
-    return [process for process in find_marked(storm.mark) if process not in spared]
+    return [
+        process
+        for process in find_marked(f"MEMORY_DATA_DIR={storm.data_dir}")
+        if process not in spared
+    ]

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
@@ -27,15 +26,11 @@ its copy, and spares the half a minute that making one takes."""
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
-class FolderTaken(Exception):
-    """The data folder exists already: what is in it may be somebody's."""
-
-
 def make_folder(wished: Path | None) -> Path:
     """Make the data folder and return it.
 
     Raises:
-        FolderTaken: it exists.
+        SystemExit: it exists; what is in it may be somebody's.
     """
     if wished is None:
         # Not TMPDIR, which may lie where root's service user cannot go.
@@ -43,9 +38,9 @@ def make_folder(wished: Path | None) -> Path:
         folder.chmod(0o711)
         return folder
     if os.path.lexists(wished):
-        raise FolderTaken(f"{wished} exists: name a folder that does not, it will be made.")
-    embedded.make_data_dir(wished)
-    return wished
+        raise SystemExit(f"{wished} exists: name a folder that does not, it will be made.")
+    embedded.make_data_dir(wished.resolve())
+    return wished.resolve()
 
 
 def copy_template(data_dir: Path) -> None:
@@ -99,19 +94,3 @@ def manage(*arguments: str, environment: Mapping[str, str]) -> str:
         check=True,
     )
     return done.stdout.strip()
-
-
-def allow_dangling_episodes(data_dir: Path) -> None:
-    """Drop the constraints that would refuse what the control `drain-first` does."""
-    with connect(data_dir) as connection:
-        names = connection.execute(
-            "SELECT conname FROM pg_constraint WHERE contype = 'f'"
-            " AND conrelid = 'episodic_message'::regclass"
-            " AND confrelid = 'episodic_episode'::regclass"
-        ).fetchall()
-        for (name,) in names:
-            connection.execute(
-                sql.SQL("ALTER TABLE episodic_message DROP CONSTRAINT {}").format(
-                    sql.Identifier(name)
-                )
-            )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.command import tell as tell
 from bench.storm.events import Diary
 from bench.storm.heavy import Visitor
 from bench.storm.ledger import Ledger
@@ -14,7 +15,16 @@ from bench.storm.options import Options
 from bench.storm.schedule import Deed
 from bench.storm.services import ModelServer, Service
 from bench.storm.watcher import JobWatcher, TreeWatcher
-from bench.storm.writers import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conversation, and how its tenant reaches the server."""
+
+    tenant: int
+    conversation: uuid.UUID
+    port: int
+    key: str
 
 
 @dataclass(slots=True)
@@ -31,8 +41,6 @@ class Storm:
     diary: Diary
     jobs: JobWatcher
     trees: TreeWatcher
-    mark: str
-    """By which every process of it is known."""
     visitors: list[Visitor]
     """A tenant that is a burden, and one that waits beside it; mostly nobody."""
     started: float = field(default_factory=time.monotonic)
@@ -51,9 +59,3 @@ class Storm:
             f"{kills} kills, {self.diary.count(Deed.CRASH)} crashes, "
             f"jobs: {self.jobs.running} running, {self.jobs.due} due, {self.jobs.later} later"
         )
-
-
-def tell(line: str) -> None:
-    """Say something to whoever watches."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()

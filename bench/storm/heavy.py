@@ -61,18 +61,10 @@ class Dripper:
 class Visitor(Part):
     """Somebody with a key, who goes on until told to stop."""
 
-    def __init__(self, name: str, *, port: int, key: str, seed: int) -> None:
-        super().__init__(name)
+    def __init__(self, *, port: int, key: str, seed: int) -> None:
+        super().__init__(type(self).__name__)
         self._client = Client(port=port, key=key)
-        self._enough = threading.Event()
         self._random = random.Random(seed)
-
-    def stop(self) -> None:
-        """Let it end what it does, and wait for that."""
-        self._enough.set()
-        self.join()
-        self.check()
-        self._client.close()
 
     def ask(self, call: str, body: dict[str, Any], *, until: float = float("inf")) -> Any:
         """Return the body of an answer, asked for until there is one of 2xx, or it is late."""
@@ -86,6 +78,7 @@ class Visitor(Part):
 
     def leave(self) -> None:
         """Take along what would never end."""
+        self._client.close()
 
     def say(self, words: int) -> str:
         """Return a sentence that nobody has said yet."""
@@ -96,8 +89,7 @@ class Burden(Visitor):
     """Imports, flushes and erases as much as it can, and has webhooks that drip."""
 
     def __init__(self, *, port: int, key: str, seed: int) -> None:
-        super().__init__("burden", port=port, key=key, seed=seed)
-        self.rounds = 0
+        super().__init__(port=port, key=key, seed=seed)
         self._dripper = Dripper()
         self._webhooks: list[str] = []
         self._talks: list[str] = []
@@ -107,11 +99,10 @@ class Burden(Visitor):
         for number in range(WEBHOOKS):
             url = f"http://{HOST}:{self._dripper.port}/{number}"
             self._webhooks.append(self.ask("webhooks", {"url": url})["id"])
-        while not self._enough.is_set():
+        while not self.enough.is_set():
             self._import()
             if len(self._talks) > KEPT_ROUNDS:
                 self._erase(self._talks.pop(0))
-            self.rounds += 1
 
     def _import(self) -> None:
         talk = str(uuid.uuid4())
@@ -134,17 +125,14 @@ class Burden(Visitor):
             self._client.delete(f"webhooks/{webhook}")
         for talk in self._talks:
             self._erase(talk)
-        self._client.close()
+        super().leave()
 
 
 class Waiter(Visitor):
     """Asks for a flush of two sentences, and for the next when it is done."""
 
-    def __init__(self, *, port: int, key: str, seed: int) -> None:
-        super().__init__("waiter", port=port, key=key, seed=seed)
-
     def work(self) -> None:
-        while not self._enough.wait(REST_S):
+        while not self.enough.wait(REST_S):
             talk = str(uuid.uuid4())
             said = [f"I live in {self._random.choice(WORDS)}ville {talk}.", f"How nice, {talk}."]
             roles = ("user", "assistant")
@@ -153,6 +141,6 @@ class Waiter(Visitor):
             ]
             self.ask("add_messages", {"conversation_id": talk, "messages": messages})
             job = self.ask("flush", {"conversation_id": talk})["job_id"]
-            while not self._enough.wait(AGAIN_S):
+            while not self.enough.wait(AGAIN_S):
                 if self._client.get(f"jobs/{job}").body.get("state") == "done":
                     break

@@ -6,16 +6,16 @@ import random
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 
 from bench.storm import database
-from bench.storm.events import WORKER_SIDE, Diary, Event
+from bench.storm.events import WORKER_SIDE, Event
+from bench.storm.field import Storm
 from bench.storm.parts import Part
 from bench.storm.processes import Process, send
 from bench.storm.roles import Role, Tree, read_cluster_id
-from bench.storm.schedule import WEIGHTS, Deed, Planned
+from bench.storm.schedule import WEIGHTS, Deed, draw_plan
 from bench.storm.services import Service
 
 DOWN_S = (1.0, 2.0)
@@ -27,43 +27,26 @@ WHOLE_WITHIN_S = 15.0
 class Killer(Part):
     """Carries out the plan; late rather than not at all, until it is time to give up."""
 
-    def __init__(
-        self,
-        plan: list[Planned],
-        services: list[Service],
-        *,
-        data_dir: Path,
-        diary: Diary,
-        frozen_s: float,
-        give_up_at: float,
-        seed: int,
-    ) -> None:
+    def __init__(self, storm: Storm, *, give_up_at: float) -> None:
         super().__init__("killer")
-        self._plan = plan
-        self._services = services
-        self._data_dir = data_dir
-        self._diary = diary
-        self._frozen_s = frozen_s
+        self._storm = storm
         self._give_up_at = give_up_at
-        self._random = random.Random(seed + 1)
+        self._random = random.Random(storm.options.seed + 1)
         self._frozen: dict[str, tuple[float, list[Process]]] = {}
         """By service: until when its workers are stopped, and which those are."""
 
     def work(self) -> None:
         """Work through the plan, then wake what is frozen."""
         started = time.monotonic()
-        for planned in self._plan:
+        deeds = {Deed.CRASH: self._crash, Deed.PURGE: self._purge, Deed.FREEZE: self._freeze}
+        for planned in draw_plan(self._storm.options):
             self._wait_until(started + planned.at_s)
             if time.monotonic() > self._give_up_at:
                 break
-            if planned.deed is Deed.CRASH:
-                self._crash()
-            elif planned.deed is Deed.PURGE:
-                self._purge()
-            elif planned.deed is Deed.FREEZE:
-                self._freeze()
+            if planned.role is None:
+                deeds[planned.deed]()
             else:
-                self._kill(planned.role or Role.WORKER)
+                self._kill(planned.role)
         while self._frozen:
             self._wake(max(until for until, _ in self._frozen.values()))
 
@@ -95,7 +78,7 @@ class Killer(Part):
         yield from sorted(others, key=lambda role: self._random.random() ** (1 / WEIGHTS[role]))
 
     def _kill_one(self, role: Role) -> bool:
-        trees = {service: self._look(service) for service in self._services}
+        trees = self._look()
         found = [
             (service, process)
             for service, tree in trees.items()
@@ -109,33 +92,34 @@ class Killer(Part):
         at = time.time()
         if not send(process, signal.SIGKILL):
             return False
-        self._diary.write(Event(at, Deed.KILL, role, service.name, cluster))
+        self._storm.diary.write(Event(at, Deed.KILL, role, service.name, cluster))
         return True
 
-    def _look(self, service: Service) -> Tree:
-        """Return a service's processes; none while it is frozen: it must stay so."""
-        return {} if service.name in self._frozen else service.look()
+    def _look(self) -> dict[Service, Tree]:
+        """Return the services' processes; none of one that is frozen: it must stay so."""
+        services = self._storm.services
+        return {one: {} if one.name in self._frozen else one.look() for one in services}
 
     def _crash(self) -> None:
         at = time.time()
-        if database.crash(self._data_dir):
-            self._diary.write(Event(at, Deed.CRASH))
+        if database.crash(self._storm.data_dir):
+            self._storm.diary.write(Event(at, Deed.CRASH))
         time.sleep(self._random.uniform(*DOWN_S))
-        database.start(self._data_dir)
+        database.start(self._storm.data_dir)
 
     def _purge(self) -> None:
         try:
-            with database.connect(self._data_dir) as connection:
+            with database.connect(self._storm.data_dir) as connection:
                 connection.execute("DELETE FROM django_q_ormq")
         except psycopg.Error:
             return  # it is down just now
-        self._diary.write(Event(time.time(), Deed.PURGE))
+        self._storm.diary.write(Event(time.time(), Deed.PURGE))
 
     def _freeze(self) -> None:
         """Stop all workers of a cluster that is whole, as soon as there is one."""
         until = min(self._give_up_at, time.monotonic() + WHOLE_WITHIN_S)
         while time.monotonic() < until:
-            trees = {service: self._look(service) for service in self._services}
+            trees = self._look()
             clusters = [
                 service
                 for service, tree in trees.items()
@@ -152,5 +136,5 @@ class Killer(Part):
         cluster = read_cluster_id(tree, service.log)
         at = time.time()
         stopped = [process for process in workers if send(process, signal.SIGSTOP)]
-        self._diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name, cluster))
-        self._frozen[service.name] = (time.monotonic() + self._frozen_s, stopped)
+        self._storm.diary.write(Event(at, Deed.FREEZE, Role.WORKER, service.name, cluster))
+        self._frozen[service.name] = (time.monotonic() + self._storm.options.frozen_s, stopped)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import uuid
 from collections import Counter
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -33,16 +31,15 @@ Accepted = tuple[Posting, tuple[Place, ...]]
 
 
 class Ledger:
-    """Keeps every 2xx that a client saw, in memory and, line by line, in a file."""
+    """Keeps every 2xx that a client saw."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self) -> None:
         self.sent: dict[str, Posting] = {}
         self.accepted: dict[str, tuple[Place, ...]] = {}
         self.contradictions = 0
         """Answers to one key that named other places than the first answer did."""
         self.statuses: Counter[str] = Counter()
         self.duplicates_sent = 0
-        self._path = path
         self._lock = threading.Lock()
 
     def note_sent(self, posting: Posting) -> None:
@@ -68,14 +65,8 @@ class Ledger:
             known = self.accepted.get(posting.key)
             if known is None:
                 self.accepted[posting.key] = places
-                self._write(posting, places)
             elif known != places:
                 self.contradictions += 1
-
-    def _write(self, posting: Posting, places: tuple[Place, ...]) -> None:
-        row = {"key": posting.key, "places": [asdict(place) for place in places]}
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
     def all_accepted(self) -> list[Accepted]:
         """Return each request that was answered with 2xx, and its first answer."""

@@ -15,10 +15,11 @@ import struct
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,48 +41,40 @@ HARMLESS = frozenset({"prose"})
 """Faults whose answer can be used as it is."""
 
 
-class Model:
-    """What the server decides and counts; safe in any number of threads."""
+class Model(ThreadingHTTPServer):
+    """Decides and counts; safe in any number of threads."""
 
-    def __init__(
-        self,
-        *,
-        seed: int,
-        faults: float,
-        hang_s: float,
-        kinds: Sequence[str] = CHAT_FAULTS,
-        slow_word: str = "",
-    ) -> None:
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, *, seed: int, faults: float, hang_s: float, slow_word: str = "") -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
         self.hang_s = hang_s
         self.slow_word = slow_word.encode()
+        self.random = random.Random(seed)
         self._faults = faults
-        self._kinds = kinds
-        self._random = random.Random(seed)
         self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
+        self._asked = 0
         self._committed: Counter[str] = Counter()
-        self._good: dict[str, Counter[str]] = {}
+        self._good: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: the clients are being killed."""
 
     def draw_fault(self, purpose: str) -> str | None:
         """Return the fault to commit, or None."""
-        choices = EMBEDDING_FAULTS if purpose == "embed" else self._kinds
         with self._lock:
-            self._counts["asked"] += 1
-            fault = None
-            if self._random.random() < self._faults:
-                fault = self._random.choice(choices)
-                self._committed[fault] += 1
-        return fault
-
-    def draw_wait_s(self) -> int:
-        """Return what a Retry-After asks for."""
-        with self._lock:
-            return self._random.randint(1, 3)
+            self._asked += 1
+            if self.random.random() >= self._faults:
+                return None
+            fault = self.random.choice(EMBEDDING_FAULTS if purpose == "embed" else CHAT_FAULTS)
+            self._committed[fault] += 1
+            return fault
 
     def note_good(self, purpose: str, question: str) -> None:
         """Count an answer of the asked-for form that went out whole: one to pay for."""
         with self._lock:
-            self._good.setdefault(purpose, Counter())[question] += 1
+            self._good[purpose][question] += 1
 
     def calm(self) -> None:
         """Commit no more faults, and be slow at nothing."""
@@ -91,22 +84,11 @@ class Model:
         """Return what happened so far."""
         with self._lock:
             return {
-                "asked": self._counts["asked"],
+                "asked": self._asked,
                 "faults": dict(sorted(self._committed.items())),
                 "good": {purpose: good.total() for purpose, good in self._good.items()},
                 "distinct": {purpose: len(good) for purpose, good in self._good.items()},
             }
-
-
-class Server(ThreadingHTTPServer):
-    """Serves one model."""
-
-    daemon_threads = True
-    request_queue_size = 64
-    model: Model
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: the clients are being killed."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -114,32 +96,34 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    server: Server
+    server: Model
 
     def do_GET(self) -> None:
         """Tell the counts."""
-        self._send(json.dumps(self.server.model.count()).encode())
+        self._send(json.dumps(self.server.count()).encode())
 
     def do_POST(self) -> None:
         """Answer a question, or commit a fault."""
-        model = self.server.model
         content = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path == "/calm":
-            model.calm()
+        if self.path.endswith("/calm"):
+            self.server.calm()
             self._send(b"{}")
             return
         body = json.loads(content)
         purpose = "embed" if self.path.endswith("/embeddings") else name_purpose(body)
-        fault = model.draw_fault(purpose)
-        if model.slow_word and model.slow_word in content and purpose != "embed":
+        fault = self.server.draw_fault(purpose)
+        slow_word = self.server.slow_word
+        if slow_word and slow_word in content and purpose != "embed":
             time.sleep(SLOW_S)
         if fault in STATUSES:
             self._refuse(fault)
         elif fault == "hang":
-            time.sleep(model.hang_s)
+            time.sleep(self.server.hang_s)
             self.close_connection = True
         elif fault == "reset":
-            self._reset()
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+            self.connection.close()
+            self.close_connection = True
         elif purpose == "embed":
             self._send(cut(json.dumps(embed(body["input"], fault)).encode(), fault), fault=fault)
         else:
@@ -153,38 +137,32 @@ class Handler(BaseHTTPRequestHandler):
         reply = json.dumps(complete(text, sent=sent)).encode()
         self._send(b"" if fault == "empty" else reply, fault=fault)
         if fault is None or fault in HARMLESS:
-            self.server.model.note_good(purpose, hash_question(body))
+            # What tells one question from another, in whatever form it is put.
+            self.server.note_good(purpose, hashlib.sha256(material.encode()).hexdigest())
 
     def _refuse(self, fault: str) -> None:
-        headers = {}
-        if fault == "429_retry_after":
-            headers["Retry-After"] = str(self.server.model.draw_wait_s())
+        wait_s = self.server.random.randint(1, 3)
+        headers = {"Retry-After": str(wait_s)} if fault == "429_retry_after" else {}
         body = {"error": {"message": "The storm says no.", "type": "storm"}}
         self._send(json.dumps(body).encode(), status=STATUSES[fault], headers=headers)
-
-    def _reset(self) -> None:
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
-        self.connection.close()
-        self.close_connection = True
 
     def _send(
         self,
         body: bytes,
         *,
         status: int = 200,
-        headers: dict[str, str] | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
         fault: str | None = None,
     ) -> None:
         self.send_response(status)
-        for name, value in (headers or {}).items():
+        kinds = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        for name, value in (kinds | dict(headers)).items():
             self.send_header(name, value)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if fault == "hang_in_body":
             self.wfile.write(body[: len(body) // 2])
             self.wfile.flush()
-            time.sleep(self.server.model.hang_s)
+            time.sleep(self.server.hang_s)
             self.close_connection = True
         else:
             self.wfile.write(body)
@@ -205,26 +183,14 @@ def name_purpose(body: dict[str, Any]) -> str:
     return "review" if "Afterwards:" in material else "segment"
 
 
-def hash_question(body: dict[str, Any]) -> str:
-    """Return what tells one question from another, in whatever form it is put."""
-    return hashlib.sha256(str(body["messages"][-1]["content"]).encode()).hexdigest()
-
-
 def complete(text: str, *, sent: int) -> dict[str, Any]:
     """Return a chat completion that says `text`, to a prompt of `sent` characters."""
     asked, said = sent // CHARACTERS_A_TOKEN, len(text) // CHARACTERS_A_TOKEN
     message = {"role": "assistant", "content": text}
-    return {
-        "id": "chat-storm",
-        "object": "chat.completion",
-        "model": "storm",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": said,
-            "total_tokens": asked + said,
-        },
-    }
+    usage = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    about = {"id": "chat-storm", "object": "chat.completion", "model": "storm"}
+    return {**about, "choices": [choice], "usage": usage}
 
 
 def embed(texts: list[str], fault: str | None) -> dict[str, Any]:
@@ -237,10 +203,7 @@ def embed(texts: list[str], fault: str | None) -> dict[str, Any]:
         vectors[0][0] = float("nan")
     if fault == "short":
         vectors.pop()
-    data = [
-        {"object": "embedding", "index": index, "embedding": vector}
-        for index, vector in enumerate(vectors)
-    ]
+    data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors)]
     return {"object": "list", "model": "storm", "data": data}
 
 
@@ -264,17 +227,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=float, default=0.0)
     parser.add_argument("--hang-s", type=float, default=4.0)
-    parser.add_argument("--kinds", nargs="+", default=CHAT_FAULTS, choices=CHAT_FAULTS)
     parser.add_argument("--slow-word", default="")
     given = parser.parse_args()
-    server = Server(("127.0.0.1", 0), Handler)
-    server.model = Model(
-        seed=given.seed,
-        faults=given.faults,
-        hang_s=given.hang_s,
-        kinds=given.kinds,
-        slow_word=given.slow_word,
-    )
+    server = Model(**vars(given))
     sys.stdout.write(f"{server.server_address[1]}\n")
     sys.stdout.flush()
     server.serve_forever()

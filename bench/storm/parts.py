@@ -11,11 +11,12 @@ class Part(threading.Thread, ABC):
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
+        self.enough = threading.Event()
         self._failure: Exception | None = None
 
     @abstractmethod
     def work(self) -> None:
-        """Do it."""
+        """Do it; what goes on and on does so until there is `enough`."""
 
     def run(self) -> None:
         """Do the work and keep what it raised."""
@@ -24,7 +25,13 @@ class Part(threading.Thread, ABC):
         except Exception as error:
             self._failure = error
 
+    def stop(self) -> None:
+        """Let it end what it does, wait for that, and raise what the work raised."""
+        self.enough.set()
+        self.check()
+
     def check(self) -> None:
-        """Raise what the work raised."""
+        """Wait for the end, and raise what the work raised."""
+        self.join()
         if self._failure is not None:
             raise self._failure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,3 +75,11 @@ def send(process: Process, signum: signal.Signals) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def list_tree(root: Process | None) -> Iterator[Process]:
+    """Yield a process and all below it; nothing where there is none."""
+    if root is not None:
+        yield root
+        for child in find_children(root):
+            yield from list_tree(child)

@@ -8,12 +8,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from bench.storm.processes import (
-    Process,
-    find_children,
-    look_up,
-    read_command,
-)
+from bench.storm.processes import Process, find_children, look_up, read_command
 
 
 class Role(StrEnum):

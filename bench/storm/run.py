@@ -6,37 +6,27 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
 
 from bench.storm import aftermath, database, oracle, services
 from bench.storm.events import Diary
-from bench.storm.field import Storm, tell
+from bench.storm.field import Place, Storm, tell
 from bench.storm.heavy import Burden, Visitor, Waiter
 from bench.storm.killer import Killer
 from bench.storm.ledger import Ledger
 from bench.storm.model import DIM
-from bench.storm.options import Control, Options
-from bench.storm.oracle import Paid, Standing, Violation, Wait
+from bench.storm.options import STOCK_CLUSTER, Options
+from bench.storm.oracle import Paid
 from bench.storm.report import Outcome, Results, make_results
-from bench.storm.schedule import Deed, draw_plan
+from bench.storm.schedule import Deed
 from bench.storm.services import ModelServer
 from bench.storm.watcher import JobWatcher, TreeWatcher
-from bench.storm.writers import Place, Writer
+from bench.storm.writers import Writer
 
 TENANTS = 2
 SERVING_WITHIN_S = 120.0
 TELL_EVERY_S = 5.0
 LOOK_AGAIN_S = 0.2
 WAITER = "storm waiter"
-
-
-class Judged(TypedDict):
-    """What only the database tells, of an `Outcome`."""
-
-    standing: Standing
-    waits: tuple[Wait, ...]
-    paid: Paid | None
-    violations: tuple[Violation, ...]
 
 
 def run(options: Options) -> Results:
@@ -58,7 +48,7 @@ def run(options: Options) -> Results:
 def _run_in(data_dir: Path, options: Options) -> Results:
     logs = data_dir / "logs"
     logs.mkdir()
-    environment, mark = services.make_environment(options, data_dir)
+    environment = services.make_environment(options, data_dir)
     model = None
     try:
         if options.model_is_needed:
@@ -67,10 +57,15 @@ def _run_in(data_dir: Path, options: Options) -> Results:
         tell("Making the database …")
         database.start(data_dir)
         database.manage("migrate", "--verbosity=0", environment=environment)
-        if options.control is Control.DRAIN_FIRST:
-            database.allow_dangling_episodes(data_dir)
         port = services.find_port()
-        workers, diary = services.make_workers(options, environment, logs=logs), Diary()
+        workers = services.make_workers(
+            environment,
+            logs=logs,
+            count=options.supervisors,
+            workers=options.workers,
+            supervised=options.control != STOCK_CLUSTER,
+        )
+        diary = Diary()
         storm = Storm(
             options=options,
             data_dir=data_dir,
@@ -78,11 +73,10 @@ def _run_in(data_dir: Path, options: Options) -> Results:
             web=services.make_web(environment, port=port, logs=logs),
             workers=workers,
             model=model,
-            ledger=Ledger(data_dir / "accepted.jsonl"),
+            ledger=Ledger(),
             diary=diary,
             jobs=JobWatcher(data_dir),
             trees=TreeWatcher(workers, diary),
-            mark=mark,
             visitors=make_visitors(options, environment, port=port),
         )
         return make_results(storm, _let_pass(storm, port=port))
@@ -93,10 +87,7 @@ def _run_in(data_dir: Path, options: Options) -> Results:
 
 def make_places(options: Options, environment: Mapping[str, str], *, port: int) -> list[Place]:
     """Make tenants with a key each, and spread the conversations over them."""
-    keys = [
-        database.manage("create_api_key", f"--tenant=storm {number}", environment=environment)
-        for number in range(TENANTS)
-    ]
+    keys = [_make_key(f"storm {number}", environment) for number in range(TENANTS)]
     return [
         Place(number % TENANTS, uuid.uuid4(), port, keys[number % TENANTS])
         for number in range(options.conversations)
@@ -107,14 +98,14 @@ def make_visitors(options: Options, environment: Mapping[str, str], *, port: int
     """Return the tenant that is a burden, and the one that waits; with `heavy` alone."""
     if not options.heavy:
         return []
-    keys = [
-        database.manage("create_api_key", f"--tenant={name}", environment=environment)
-        for name in ("storm burden", WAITER)
-    ]
     return [
-        kind(port=port, key=key, seed=options.seed)
-        for kind, key in zip((Burden, Waiter), keys, strict=True)
+        kind(port=port, key=_make_key(name, environment), seed=options.seed)
+        for kind, name in ((Burden, "storm burden"), (Waiter, WAITER))
     ]
+
+
+def _make_key(tenant: str, environment: Mapping[str, str]) -> str:
+    return database.manage("create_api_key", f"--tenant={tenant}", environment=environment)
 
 
 def _let_pass(storm: Storm, *, port: int) -> Outcome:
@@ -141,42 +132,36 @@ def _let_pass(storm: Storm, *, port: int) -> Outcome:
         aftermath.write_runs(storm)
         keeper.stop()
         stubborn = [service.name for service in storm.services if not service.end()]
-    return Outcome(
-        stormed_s=stormed_s,
-        done_in_storm=done_in_storm,
-        quiet_s=quiet_s,
-        stubborn=tuple(stubborn),
-        orphans=aftermath.end_orphans(storm),
-        **_look_into(storm),
-    )
-
-
-def _look_into(storm: Storm) -> Judged:
-    """Return what the database says; nothing of the product runs any more."""
+    orphans = aftermath.end_orphans(storm)
     accepted, sent = storm.ledger.all_accepted(), storm.ledger.sent.values()
     with database.connect(storm.data_dir) as connection:
-        return {
-            "standing": oracle.read_standing(connection),
-            "waits": oracle.read_waits(connection, tenant=WAITER),
-            "paid": _count_paid(storm, connection),
-            "violations": tuple(oracle.find_violations(connection, accepted=accepted, sent=sent)),
-        }
+        return Outcome(
+            stormed_s=stormed_s,
+            done_in_storm=done_in_storm,
+            quiet_s=quiet_s,
+            stubborn=tuple(stubborn),
+            orphans=orphans,
+            standing=oracle.read_standing(connection),
+            waits=oracle.read_waits(connection, tenant=WAITER),
+            paid=_count_paid(storm, connection),
+            violations=tuple(oracle.find_violations(connection, accepted=accepted, sent=sent)),
+        )
 
 
 def _rage(storm: Storm) -> None:
     """Write and kill until both are done."""
     options = storm.options
     give_up_at = time.monotonic() + options.ends_within_s
-    killer = Killer(
-        draw_plan(options),
-        storm.services,
-        data_dir=storm.data_dir,
-        diary=storm.diary,
-        frozen_s=options.frozen_s,
-        give_up_at=give_up_at,
-        seed=options.seed,
-    )
-    threads = [killer, *_make_writers(storm, give_up_at=give_up_at)]
+    share = max(1, -(-options.messages // options.writers))
+    threads = [
+        Killer(storm, give_up_at=give_up_at),
+        *(
+            Writer(
+                number, storm, messages=min(share, options.messages - done), give_up_at=give_up_at
+            )
+            for number, done in enumerate(range(0, options.messages, share))
+        ),
+    ]
     for thread in threads:
         thread.start()
     told_at = 0.0
@@ -187,25 +172,6 @@ def _rage(storm: Storm) -> None:
         time.sleep(LOOK_AGAIN_S)
     for thread in threads:
         thread.check()
-
-
-def _make_writers(storm: Storm, *, give_up_at: float) -> list[Writer]:
-    """Return the writers, each with its share of the messages."""
-    options = storm.options
-    share = -(-options.messages // options.writers)
-    return [
-        Writer(
-            number,
-            places=storm.places,
-            ledger=storm.ledger,
-            messages=min(share, options.messages - number * share),
-            seconds=options.seconds,
-            give_up_at=give_up_at,
-            seed=options.seed,
-        )
-        for number in range(options.writers)
-        if number * share < options.messages
-    ]
 
 
 def _count_paid(storm: Storm, connection: database.Connection) -> Paid | None:

@@ -10,16 +10,15 @@ import sys
 import threading
 import time
 import urllib.request
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from bench.storm.client import HOST
+from bench.storm.client import HOST, Client
 from bench.storm.database import MANAGE, ROOT
 from bench.storm.heavy import SLOW_WORD
-from bench.storm.options import Control, Options
+from bench.storm.options import Options
 from bench.storm.parts import Part
 from bench.storm.processes import Process, look_up
 from bench.storm.roles import ClusterTree, Tree, WebTree
@@ -32,21 +31,8 @@ PATIENT_S = 60
 """With a slow model."""
 RESERVE = 1
 """Workers of a cluster beyond MEMORY_WORKERS."""
+UNLIMITED = {f"MEMORY_{name}": "0" for name in ("KEY_RATE", "TENANT_RATE", "TENANT_BYTE_RATE")}
 HANG_S = 2 * MODEL_TIMEOUT_S + 2.0
-DRAIN_FIRST_SETTINGS = "bench.storm.drain_first_settings"
-
-
-class Looks(Protocol):
-    """Names the processes of one service."""
-
-    @property
-    def size(self) -> int:
-        """How many processes there are when all are there."""
-        ...
-
-    def look(self, pid: int) -> Tree:
-        """Return the living processes below and including `pid`."""
-        ...
 
 
 class Service:
@@ -59,10 +45,9 @@ class Service:
         *,
         environment: Mapping[str, str],
         log: Path,
-        tree: Looks,
+        tree: ClusterTree | WebTree,
     ) -> None:
         self.name = name
-        self.starts = 0
         self._command = command
         self._environment = dict(environment)
         self.log = log
@@ -82,15 +67,13 @@ class Service:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            self.starts += 1
 
-    def restart_if_ended(self) -> bool:
-        """Start it again where it has ended; return whether it had."""
+    def restart_if_ended(self) -> None:
+        """Start it again where it has ended."""
         with self._lock:
             ended = self._process is not None and self._process.poll() is not None
         if ended:
             self.start()
-        return ended
 
     def look(self) -> Tree:
         """Return its living processes and what each does."""
@@ -121,16 +104,8 @@ class Service:
 class ModelServer:
     """The failing model server's process."""
 
-    def __init__(
-        self,
-        options: Options,
-        *,
-        environment: Mapping[str, str],
-        log: Path,
-        kinds: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, options: Options, *, environment: Mapping[str, str], log: Path) -> None:
         wishes = [f"--seed={options.seed}", f"--faults={options.faults}", f"--hang-s={HANG_S}"]
-        wishes += ["--kinds", *kinds] if kinds else []
         wishes += [f"--slow-word={SLOW_WORD}"] if options.heavy else []
         with log.open("ab") as errors:
             self._process = subprocess.Popen(
@@ -142,26 +117,20 @@ class ModelServer:
                 start_new_session=True,
             )
         assert self._process.stdout is not None
-        self._port = int(self._process.stdout.readline())
+        self.url = f"http://{HOST}:{int(self._process.stdout.readline())}/v1"
 
     @property
     def process(self) -> Process | None:
         """What it runs as."""
         return look_up(self._process.pid)
 
-    @property
-    def url(self) -> str:
-        """Its address, as the product takes it."""
-        return f"http://{HOST}:{self._port}/v1"
-
     def calm(self) -> None:
         """End the faults."""
-        request = urllib.request.Request(f"http://{HOST}:{self._port}/calm", b"{}", method="POST")
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(f"{self.url}/calm", b"{}", timeout=10).close()
 
     def count(self) -> dict[str, Any]:
         """Return what it did so far."""
-        with urllib.request.urlopen(f"http://{HOST}:{self._port}/counts", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url}/counts", timeout=10) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
@@ -171,25 +140,19 @@ class ModelServer:
         self._process.wait()
 
 
-def make_environment(options: Options, data_dir: Path) -> tuple[dict[str, str], str]:
-    """Return the environment of every process, and the mark by which all are found again."""
-    mark = f"MEMORY_STORM={uuid.uuid4()}"
+def make_environment(options: Options, data_dir: Path) -> dict[str, str]:
+    """Return the environment of every process."""
     ours = {name: value for name, value in os.environ.items() if name not in FORGOTTEN}
-    ours |= {
+    return ours | {
         "MEMORY_DATA_DIR": str(data_dir),
         "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
         "MEMORY_WORKERS": str(options.workers),
         "MEMORY_MODEL_TIMEOUT_S": str(PATIENT_S if options.heavy else MODEL_TIMEOUT_S),
         "MEMORY_WEBHOOK_NETWORKS": "127.0.0.0/8",
-        "MEMORY_KEY_RATE": "0",
-        "MEMORY_TENANT_RATE": "0",
-        "MEMORY_TENANT_BYTE_RATE": "0",
+        **UNLIMITED,
         "MEMORY_LOG_LEVEL": "INFO",  # the logs tell which cluster was hit
         "PYTHONUNBUFFERED": "1",
     }
-    name, _, value = mark.partition("=")
-    ours[name] = value
-    return ours, mark
 
 
 FORGOTTEN = frozenset(
@@ -219,21 +182,24 @@ def make_web(environment: Mapping[str, str], *, port: int, logs: Path) -> Servic
     return Service("web", command, environment=environment, log=logs / "web.log", tree=tree)
 
 
-def make_workers(options: Options, environment: Mapping[str, str], *, logs: Path) -> list[Service]:
-    """Return the worker services that the storm is to have."""
-    supervised = options.control is not Control.STOCK_CLUSTER
-    own = dict(environment)
-    if options.control is Control.DRAIN_FIRST:
-        own["DJANGO_SETTINGS_MODULE"] = DRAIN_FIRST_SETTINGS
+def make_workers(
+    environment: Mapping[str, str],
+    *,
+    logs: Path,
+    count: int = 1,
+    workers: int = 2,
+    supervised: bool = True,
+) -> list[Service]:
+    """Return worker services of so many workers each; not supervised: django-q2's own cluster."""
     return [
         Service(
             f"worker-{number}",
             [*MANAGE, "worker" if supervised else "qcluster"],
-            environment=own,
+            environment=environment,
             log=logs / f"worker-{number}.log",
-            tree=ClusterTree(workers=options.workers + RESERVE, supervised=supervised),
+            tree=ClusterTree(workers=workers + RESERVE, supervised=supervised),
         )
-        for number in range(1, options.supervisors + 1)
+        for number in range(1, count + 1)
     ]
 
 
@@ -251,18 +217,12 @@ class Keeper(Part):
     def __init__(self, services: list[Service]) -> None:
         super().__init__("keeper")
         self._services = services
-        self._enough = threading.Event()
 
     def work(self) -> None:
         """Look ten times a second."""
-        while not self._enough.wait(0.1):
+        while not self.enough.wait(0.1):
             for service in self._services:
                 service.restart_if_ended()
-
-    def stop(self) -> None:
-        """Let what ends from now on stay ended."""
-        self._enough.set()
-        self.join()
 
 
 @contextmanager
@@ -275,7 +235,8 @@ def kept(services: list[Service]) -> Iterator[Keeper]:
     try:
         yield keeper
     finally:
-        keeper.stop()
+        keeper.enough.set()
+        keeper.join()
         for service in services:
             service.end()
 
@@ -286,17 +247,14 @@ def wait_until_serving(services: list[Service], *, port: int, within_s: float) -
     Raises:
         TimeoutError: that took too long.
     """
+    client = Client(port=port)
     until = time.monotonic() + within_s
     while time.monotonic() < until:
-        if all(service.is_whole(service.look()) for service in services) and _is_ready(port):
+        if (
+            all(service.is_whole(service.look()) for service in services)
+            and client.get("health/ready").status == 200
+        ):
+            client.close()
             return
         time.sleep(0.1)
     raise TimeoutError(f"Web and workers were not ready within {within_s:.0f} s: see the logs.")
-
-
-def _is_ready(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://{HOST}:{port}/api/v0/health/ready", timeout=5):
-            return True
-    except OSError:
-        return False

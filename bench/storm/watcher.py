@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
 
@@ -27,12 +26,11 @@ class TreeWatcher(Part):
         self.restarts: list[Restart] = []
         self._services = services
         self._diary = diary
-        self._enough = threading.Event()
         self._whole_at: dict[str, float] = {}
 
     def work(self) -> None:
         """Look ten times a second."""
-        while not self._enough.wait(LOOK_EVERY_S):
+        while not self.enough.wait(LOOK_EVERY_S):
             for service in self._services:
                 self._look(service)
 
@@ -53,12 +51,6 @@ class TreeWatcher(Part):
             )
         self._whole_at[service.name] = looked_at
 
-    def stop(self) -> None:
-        """Look no more."""
-        self._enough.set()
-        self.join()
-        self.check()
-
 
 class JobWatcher(Part):
     """Reads the table of jobs, four times a second, whatever becomes of the database."""
@@ -68,28 +60,21 @@ class JobWatcher(Part):
         self.runs = Runs()
         self.due = self.later = self.running = 0
         self._data_dir = data_dir
-        self._enough = threading.Event()
 
     def work(self) -> None:
         """Connect, read, and connect anew after a crash."""
-        while not self._enough.is_set():
+        while not self.enough.is_set():
             try:
                 with database.connect(self._data_dir) as connection:
                     self._watch(connection)
             except psycopg.Error:
-                self._enough.wait(READ_EVERY_S)
+                self.enough.wait(READ_EVERY_S)
 
     def _watch(self, connection: database.Connection) -> None:
-        while not self._enough.wait(READ_EVERY_S):
+        while not self.enough.wait(READ_EVERY_S):
             rows = [Row(*row) for row in connection.execute(JOBS)]
             ready = [row for row in rows if row.state == "ready"]
             self.due = sum(row.is_due for row in ready)
             self.later = len(ready) - self.due
             self.running = sum(row.state == "running" for row in rows)
             self.runs.note(rows)
-
-    def stop(self) -> None:
-        """Read no more."""
-        self._enough.set()
-        self.join()
-        self.check()

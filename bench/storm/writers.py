@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 import threading
 import time
-import uuid
-from dataclasses import dataclass
 from typing import Any
 
-from bench.retrieval import english
-from bench.storm.client import Answer, Client
-from bench.storm.ledger import Ledger, Posting
+from bench import english
+from bench.storm.client import Client
+from bench.storm.field import Place, Storm
+from bench.storm.ledger import Posting
 from bench.storm.parts import Part
 
 BATCH_SHARE, BATCH_AT_MOST = 0.08, 8
@@ -23,40 +22,20 @@ FLUSH_SHARE, RETRIEVE_SHARE = 0.006, 0.04
 WAIT_FIRST_S, WAIT_LAST_S = 0.05, 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A conversation, and how its tenant reaches the server."""
-
-    tenant: int
-    conversation: uuid.UUID
-    port: int
-    key: str
-
-
 class Writer(Part):
     """Posts its share of the messages to conversations that others write to as well."""
 
-    def __init__(
-        self,
-        number: int,
-        *,
-        places: list[Place],
-        ledger: Ledger,
-        messages: int,
-        seconds: float,
-        give_up_at: float,
-        seed: int,
-    ) -> None:
+    def __init__(self, number: int, storm: Storm, *, messages: int, give_up_at: float) -> None:
         super().__init__(f"writer {number}")
         self._number = number
-        self._places = places
-        self._ledger = ledger
+        self._places, self._ledger = storm.places, storm.ledger
         self._messages = messages
-        self._pause_s = seconds / max(1, messages)
+        self._pause_s = storm.options.seconds / messages
         self._give_up_at = give_up_at
-        self._random = random.Random(seed * 1_000 + number)
+        seed = storm.options.seed * 1_000 + number
+        self._random = random.Random(seed)
         self._clients: dict[tuple[int, int], Client] = {}
-        talk = english.make_talk(seed=seed * 1_000 + number, messages=max(2, messages))
+        talk = english.make_talk(seed=seed, messages=max(2, messages))
         self._talk = [row["content"] for row in talk]
 
     def work(self) -> None:
@@ -123,12 +102,11 @@ class Writer(Part):
         self._ledger.note_accepted(posting, answer.body)
         return True
 
-    def _ask(self, call: str, place: Place, **fields: Any) -> Answer:
+    def _ask(self, call: str, place: Place, **fields: Any) -> None:
         """Make a call once, whatever becomes of it."""
         body = {"conversation_id": str(place.conversation), **fields}
         answer = self._client(place, 0).post(call, body)
         self._ledger.note_status(call, answer.status)
-        return answer
 
     def _client(self, place: Place, line: int) -> Client:
         """Return this writer's connection for a tenant; twins take a line of their own."""

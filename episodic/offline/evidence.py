@@ -20,8 +20,8 @@ DECAY = 0.7
 FAST_DECAY = 0.5
 
 WEIGHTS: dict[str, float] = read_table(__file__, "weights")
-"""Log-odds per unit of evidence, by `python -m bench.quality weights` from the training parts
-of TIAGE, DialSeg711, DialogSum, TopiOCQA and SuperDialseg. Vectors of another embedder than
+"""Log-odds per unit of evidence, by `bench.quality weights` of commit 5b3d290e from the training
+parts of TIAGE, DialSeg711, DialogSum, TopiOCQA and SuperDialseg. Vectors of another embedder than
 multilingual-e5-small need the fit again.
 """
 

@@ -9,7 +9,7 @@ from memoryproject.text.dates import anchor_times
 from memoryproject.text.words import content_stems
 from semantic import engines
 from semantic.keywords import pick_keywords
-from semantic.offline import judging
+from semantic.offline import heads, judging
 from semantic.offline.corrections import corrects
 from semantic.offline.own_words import read_own_sentences
 from semantic.offline.quotations import parse_quote, quote
@@ -65,7 +65,7 @@ class OfflineConsolidator:
 
     known_at_most = KNOWN_AT_MOST
 
-    def __init__(self, read: judging.Read) -> None:
+    def __init__(self, read: heads.Read) -> None:
         self._read = read
 
     def may_be_rule(self, content: str) -> bool:
@@ -77,11 +77,13 @@ class OfflineConsolidator:
     ) -> engines.Consolidation:
         """Return what users said that is worth keeping, in the order in which they said it."""
         run = _Run(self._read, episodes, known)
+        before = ""
         for index, episode in enumerate(episodes):
             run.start(index)
-            for place, line in enumerate(episode.lines):
+            for line in episode.lines:
                 if line.role == "user":
-                    run.read(line, is_first=not index and not place)
+                    run.read(line, before=before)
+                before = line.content
         return engines.Consolidation(
             proposals=tuple(run.proposals),
             engine=ENGINE,
@@ -95,7 +97,7 @@ class _Run:
 
     def __init__(
         self,
-        read: judging.Read,
+        read: heads.Read,
         episodes: Sequence[engines.EpisodeText],
         known: Sequence[engines.KnownFact],
     ) -> None:
@@ -129,21 +131,21 @@ class _Run:
         self._last = {}
         self._active = [replace(item, said=()) for item in self._active]
 
-    def read(self, line: Line, *, is_first: bool) -> None:
-        """Propose what is worth keeping of one message of a user."""
-        before = len(self.proposals)
+    def read(self, line: Line, *, before: str) -> None:
+        """Propose what is worth keeping of one message of a user; `before`: the message before."""
+        proposed = len(self.proposals)
         speaker, content = self._speakers[line.seq]
         sentences = read_own_sentences(content)
         verdicts = self._judge.judge(
             sentences,
             line=line,
+            before=before,
             has_assistant=self._has_assistant,
             takes_rules=self._takes_rules,
-            is_first=is_first,
         )
         for sentence, verdict in zip(sentences, verdicts, strict=True):
             said = Said(sentence.text, line, speaker)
-            is_full = len(self.proposals) - before >= FACTS_A_MESSAGE
+            is_full = len(self.proposals) - proposed >= FACTS_A_MESSAGE
             is_kept = not is_full and self._settle(said, verdict)
             # What leans on nothing that was kept names nobody for the next one either.
             if is_kept or (verdict.is_stated and not verdict.leans):

@@ -1,12 +1,13 @@
 """Scores a sentence by small learned classifiers: what to keep, what it is, whom it endangers.
 
-The heads share one hidden layer. They read the vector of a sentence by the built-in embedder and
-a dozen traits that belong to no language. `python -m bench.quality heads` trains all of them
-on the labelled chats of `bench/labels`, and writes `heads.npz` with `heads.md`, its card.
+The heads share one hidden layer. They read the vectors of a sentence and of what stands before it
+by the built-in embedder, and a dozen traits that belong to no language. All are trained on the
+labelled chats of `bench/labels` by `python -m bench.quality heads`, which writes `heads.npz` and
+`heads.md`, its card.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ from memoryproject.text.words import content_stems
 from semantic.engines import Category
 
 Floats = npt.NDArray[np.float64]
+Read = Callable[[Sequence[str]], Sequence[Embedded]]
+"""Returns what the built-in embedder makes of texts, in order."""
 WEIGHTS = Path(__file__).with_name("heads.npz")
 KEEP, DANGER, LEANS, MATERIAL = "keep", "danger", "needs_previous", "material"
 """Whether to keep a sentence, whether it endangers somebody, whether it leans on the one before,
@@ -56,6 +59,8 @@ class Sample:
     has_assistant: bool
     """Whether an assistant takes part in the conversation."""
     is_first_message: bool
+    before: str = ""
+    """The sentence before it in its message, else the end of the message before."""
 
 
 def measure_traits(sample: Sample) -> list[float]:
@@ -157,6 +162,24 @@ class Heads:
         return float(self.thresholds[self.names.index(name)])
 
 
+def score_sentences(samples: Sequence[Sample], read: Read) -> dict[str, Floats]:
+    """Return the probability, 0..1, of each head for each sentence, in order."""
+    texts = list(dict.fromkeys(text for one in samples for text in (one.text, one.before) if text))
+    vectors = dict(zip(texts, read(texts), strict=True))
+    traits = [measure_traits(sample) for sample in samples]
+    return load_heads().score(stack_vectors(samples, vectors), traits)
+
+
+def stack_vectors(samples: Sequence[Sample], vectors: Mapping[str, Embedded]) -> Floats:
+    """Return for each sentence its vector and that of what stands before it, zeros for nothing."""
+    own = np.stack([vectors[sample.text].vector for sample in samples])
+    before = np.zeros_like(own)
+    for row, sample in zip(before, samples, strict=True):
+        if sample.before:
+            row[:] = vectors[sample.before].vector
+    return np.hstack([own, before]).astype(np.float64)
+
+
 def join_columns(vectors: Floats, traits: Sequence[Sequence[float]]) -> Floats:
     """Return what is measured of each row: its vector, then its traits."""
     return np.hstack([np.asarray(vectors, np.float64), np.asarray(traits, np.float64)])
@@ -207,8 +230,8 @@ def load_pair_heads() -> Heads:
 def _load(kind: str) -> Heads:
     with np.load(WEIGHTS) as file:
         names = tuple(str(name) for name in file[f"{kind}_names"])
-        parts = ("thresholds", "mean", "deviation", "hidden", "output")
-        thresholds, mean, deviation, *layers = (
+        parts = ("thresholds", "mean", "deviation", "hidden", "scale", "output")
+        thresholds, mean, deviation, hidden, scale, output = (
             file[f"{kind}_{part}"].astype(np.float64) for part in parts
         )
-        return Heads(names, thresholds, mean, deviation, Network(*layers))
+        return Heads(names, thresholds, mean, deviation, Network(hidden * scale, output))

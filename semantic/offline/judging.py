@@ -1,6 +1,6 @@
 """Judges sentences by the heads: worth keeping, of which kind, understood alone, replaced."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,14 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic.engines import Line
-from memoryproject.ai.token_states import Embedded
 from semantic.engines import Category
 from semantic.offline import heads
 from semantic.offline.own_words import TASK, OwnSentence
 from semantic.patterns import translate_pattern
 
-Read = Callable[[Sequence[str]], Sequence[Embedded]]
-"""Returns what the built-in embedder makes of texts, in order."""
 STATEMENTS = ("self", "other")
 FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
@@ -24,8 +21,10 @@ PERHAPS = 0.02
 """The probability below which a sentence is no instruction, whoever takes it for one."""
 REQUEST_WEIGHT = 1.1
 """By which a request counts against an instruction: short commands look like both."""
-PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.0, 0.9
+PASTED_WEIGHT, MATERIAL_AT_LEAST = 3.0, 0.95
 """How a text below an opening is told from own words: what announces it, and how it looks."""
+BEFORE_AT_MOST = 300
+"""Characters of the end of a message, before the first sentence of the next one."""
 JUST_NOW = timedelta(minutes=15)
 DAY = timedelta(days=1)
 DANGERS = translate_pattern("facts.dangers")
@@ -66,7 +65,7 @@ class Older:
 class Judge:
     """Scores sentences by the trained heads."""
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: heads.Read) -> None:
         self._read = read
         self._heads = heads.load_heads()
         self._pair_heads = heads.load_pair_heads()
@@ -76,13 +75,13 @@ class Judge:
         sentences: Sequence[OwnSentence],
         *,
         line: Line,
+        before: str,
         has_assistant: bool,
         takes_rules: bool,
-        is_first: bool,
     ) -> list[Verdict]:
-        """Return a verdict on each sentence of one message."""
+        """Return a verdict on each sentence of one message; `before`: the message before it."""
         length = len(line.content)
-        rows = self._score(sentences, length=length, has_assistant=has_assistant, is_first=is_first)
+        rows = self._score(sentences, before, length=length, has_assistant=has_assistant)
         has_material = has_assistant and _has_material(sentences, rows)
         return [
             NOTHING
@@ -97,31 +96,29 @@ class Judge:
         Of the blind instructions of `heads.md` .98 may be one, of its requests for now .40.
         """
         length = sum(len(item.text) for item in sentences)
-        rows = self._score(sentences, length=length, has_assistant=True, is_first=False)
+        rows = self._score(sentences, "", length=length, has_assistant=True)
         return any(row[INSTRUCTION] >= PERHAPS for row in rows)
 
     def _score(
-        self, sentences: Sequence[OwnSentence], *, length: int, has_assistant: bool, is_first: bool
+        self, sentences: Sequence[OwnSentence], before: str, *, length: int, has_assistant: bool
     ) -> list[dict[str, float]]:
         """Return for each sentence of a message of this `length` the probability of each head."""
         if not sentences:
             return []
-        texts = [item.asked_to_keep or item.text for item in sentences]
-        traits = [
-            heads.measure_traits(
-                heads.Sample(
-                    text=item.text,
-                    place=item.place,
-                    count=item.count,
-                    message_length=length,
-                    has_assistant=has_assistant,
-                    is_first_message=is_first,
-                )
+        befores = [before[-BEFORE_AT_MOST:], *(item.text for item in sentences[:-1])]
+        samples = [
+            heads.Sample(
+                text=item.asked_to_keep or item.text,
+                place=item.place,
+                count=item.count,
+                message_length=length,
+                has_assistant=has_assistant,
+                is_first_message=not before,
+                before=above,
             )
-            for item in sentences
+            for item, above in zip(sentences, befores, strict=True)
         ]
-        vectors = np.stack([one.vector for one in self._read(texts)]).astype(np.float64)
-        columns = self._heads.score(vectors, traits)
+        columns = heads.score_sentences(samples, self._read)
         return [
             {name: float(column[at]) for name, column in columns.items()}
             for at in range(len(sentences))
@@ -136,8 +133,8 @@ class Judge:
         asked, told = _weigh(shares, FOR_NOW), _weigh(shares, STATEMENTS)
         is_to_keep = bool(sentence.asked_to_keep)
         endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
-        is_pasted = shares["pasted"] >= CERTAIN and not sentence.is_beside_paste
-        is_joke = shares["joke"] >= CERTAIN and not endangers  # who jokes about it loses little
+        is_pasted = is_sure("pasted") and not sentence.is_beside_paste
+        is_joke = is_sure("joke") and not endangers  # who jokes about it loses little
         is_meant = is_to_keep or not (is_pasted or is_joke)
         # "Check the commas, please:" before a letter is about the letter.
         is_task = sentence.is_beside_paste and TASK.search(sentence.text) is not None
@@ -158,7 +155,7 @@ class Judge:
         is_dangling = DANGLING.match(sentence.text) is not None and not is_to_keep
         return Verdict(
             category,
-            leans=is_dangling or (shares[heads.LEANS] >= CERTAIN and not is_to_keep),
+            leans=is_dangling or (is_sure(heads.LEANS) and not is_to_keep),
             stands_alone=endangers or not is_dangling,
             is_stated=is_meant and told >= CERTAIN,
             may_be_news=is_meant and shares["question"] < CERTAIN,

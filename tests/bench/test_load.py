@@ -1,16 +1,12 @@
-"""The mixed load runs from its command line, at a size of seconds, and says what it measured."""
+"""The mixed load says what it measured, and what memory a server takes."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from tests.server import throwaway_folder
-from tests.template import for_benchmarks
+from tests.bench.commands import run
 
 SIZE = ["--seconds=3", "--tenants=2", "--notes=10", "--rate=4"]
 PHASES = {"calm", "hostile", "calm again"}
@@ -19,21 +15,8 @@ HOSTILE_CALLS = {"search", "add_messages", "messages", "flush"}
 
 
 @pytest.mark.gate
-def test_a_run_measures_each_class_of_tenants_in_each_phase() -> None:
-    with throwaway_folder() as folder:
-        figures, drawn = folder / "load.json", folder / "load.svg"
-        done = subprocess.run(
-            [sys.executable, "-m", "bench.load", *SIZE, f"--json={figures}", f"--picture={drawn}"],
-            cwd=settings.BASE_DIR,
-            env=for_benchmarks(),
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        results = json.loads(figures.read_text())
-        assert "health/live" in drawn.read_text()
+def test_a_run_measures_each_class_of_tenants_in_each_phase(tmp_path: Path) -> None:
+    said, results = run("bench.load", *SIZE, figures=tmp_path / "load.json")
     rows = {(row["kind"], row["call"], row["phase"]): row for row in results["rows"]}
     for kind, call in [("small", "retrieve_memory"), ("small", "add_message"), ("probe", LIVE)]:
         own = [rows[kind, call, phase] for phase in PHASES]
@@ -45,4 +28,12 @@ def test_a_run_measures_each_class_of_tenants_in_each_phase() -> None:
     assert results["settings"]["KEY_RATE"] == 30000
     assert results["live_worst_ms"] > 0
     assert set(results["ratios"]) == {"retrieve_memory", "add_message"}
-    assert "| small | retrieve_memory | hostile |" in done.stdout
+    assert "small, retrieve_memory, hostile" in said
+
+
+@pytest.mark.gate
+def test_the_memory_of_a_server_is_measured_at_rest_and_after_calls(tmp_path: Path) -> None:
+    said, rows = run("bench.load", "--memory=5", "--settle=1", figures=tmp_path / "memory.json")
+    assert [row[0] for row in rows] == ["at rest", "after 40 more calls", "after 5 more calls"]
+    assert all(total > stored > 0 and count > 4 for _, total, stored, count in rows)
+    assert "after 5 more calls" in said

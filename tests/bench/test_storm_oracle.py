@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from bench.retrieval import english
+from bench import english
 from bench.storm import oracle
 from bench.storm.database import Connection
 from bench.storm.ledger import Accepted, Place, Posting

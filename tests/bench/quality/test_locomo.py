@@ -31,7 +31,7 @@ def test_questions_are_asked_through_the_view_and_written_for_the_scorer(
     assert (line["sample_id"], line["qid"]) == ("conv-0", 0)
     assert "Rotterdam" in line["units"][0]["text"]
     assert {"D1:1", "D1:5"} & {dia for unit in line["units"] for dia in unit["dia_ids"]}
-    tenant = Tenant.objects.get(name="evaluation")
+    tenant = Tenant.objects.get(name="locomo")
     assert Episode.objects.of(tenant).exists() and Fact.objects.of(tenant).exists()
 
 

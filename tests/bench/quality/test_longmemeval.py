@@ -1,4 +1,4 @@
-"""Finding the sessions and turns that hold the answer, on two small histories of our own."""
+"""Evidence in answers to LongMemEval's questions, on two small histories of our own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bench.quality.longmemeval import first_sessions, mean_share_of_turns
 from episodic.models import Conversation, Message
 from memoryproject.tenancy.models import Tenant
 from tests.bench.quality.samples import figures, read
@@ -50,30 +49,21 @@ NEVER = question("q3_abs", "What does Mira play?", "running")
 
 
 @pytest.mark.django_db
-def test_recall_is_measured_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_evidence_is_counted_and_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path, out = tmp_path / "longmemeval_s.json", tmp_path / "run.jsonl"
     path.write_text(json.dumps([WHERE]))
-    (first, of_kind) = figures("longmemeval", path, "--out", out)
+    (first, of_kind) = figures("longmemeval", path, "--out", out, "--max-tokens", 300)
     assert first == of_kind | {"kind": "all"}
-    assert (first["questions"], first["any session at 5"], first["all sessions at 5"]) == (1, 1, 1)
-    assert first["turns at 10"] > 0
-    tenant = Tenant.objects.get(name="longmemeval")
+    assert (first["questions"], first["found@300"], first["named@300"]) == (1, 1, 1)
+    tenant = Tenant.objects.get(name="public")
     said = Message.objects.of(tenant).order_by("seq")
-    assert said[0].metadata == {"session": "running", "turn": 0}  # the earlier one first
+    assert said[0].metadata == {"id": "running:0"}  # the earlier one first
 
     path.write_text(json.dumps([WHERE, WHAT, NEVER]))
-    assert figures("longmemeval", path, "--out", out)[0]["questions"] == 2
-    assert [row["question_id"] for row in read(out)] == ["q1", "q2"]
+    again = figures("longmemeval", path, "--out", out, "--max-tokens", 300)
+    assert again[0]["questions"] == 2
+    assert [row["id"] for row in read(out)] == ["q1", "q2"]
     assert Conversation.objects.of(tenant).count() == 2
-
-
-def test_depth_counts_sessions_once_and_turns_by_what_shows_them() -> None:
-    found = [[["a", 0], ["a", 1]], [["a", 2]], [["b", 0]]]
-    assert first_sessions(found, 1) == ["a"]
-    assert first_sessions(found, 2) == ["a", "b"]
-    row = {"turns": [["a", 1], ["b", 0]], "found": found}
-    assert mean_share_of_turns([row], 2) == 0.5
-    assert mean_share_of_turns([row, {"turns": [], "found": found}], 3) == 1.0
 
 
 @pytest.mark.django_db

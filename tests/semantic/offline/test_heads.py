@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from memoryproject.ai.e5 import load_e5
 from memoryproject.ai.embeddings import read_built_in
 from memoryproject.ai.token_states import AXES, read_directions
 from semantic.offline import heads
@@ -15,8 +14,7 @@ BYTES_AT_MOST = 500_000
 def share(head: str, text: str) -> float:
     """Return the probability that a head gives to the only sentence of a first message."""
     sample = Sample(text, 0, 1, len(text), has_assistant=True, is_first_message=True)
-    vectors = np.asarray([load_e5().embed(f"passage: {text}")], np.float64)
-    return float(heads.load_heads().score(vectors, [heads.measure_traits(sample)])[head][0])
+    return float(heads.score_sentences([sample], read_built_in)[head][0])
 
 
 def replaced(old: str, new: str) -> float:

@@ -1,1 +1,0 @@
-"""Measures what a claim costs while many jobs wait."""

@@ -1,1 +1,0 @@
-"""Measures embedding in each process against a server that all share."""

@@ -1,1 +1,0 @@
-"""Random and hostile requests against the whole API, made from its own description."""

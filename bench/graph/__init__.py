@@ -1,1 +1,0 @@
-"""How fast links are followed in a tenant of many notes."""

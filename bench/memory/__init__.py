@@ -1,1 +1,0 @@
-"""Measures the memory of `make run` at rest and after mixed calls."""

@@ -1,1 +1,0 @@
-"""How background work is shared out, and how it goes on while a model fails."""
