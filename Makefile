@@ -109,7 +109,7 @@ audit: install-dev
 	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-traces.lock requirements-dev.lock \
 		clients/requirements.lock clients/adapters.lock
 
-# ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=notes/*'
+# ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=wings/notes/*'
 REPORT ?=
 coverage: install-dev
 	$(VENV_PYTHON) -m coverage run -m pytest $(ARGS)

@@ -24,8 +24,8 @@ from memoryproject.tenancy.models import Tenant
 
 PAUSED = "moves_paused"
 """In a tenant's settings: somebody has paused the moving of its conversations."""
-departures: list[Callable[[Conversation], object]] = []
-"""What is called for a locked conversation that is about to become another user's."""
+Leave = Callable[[Conversation], object]
+"""Takes a locked conversation's facts from the user that it is about to leave."""
 TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)
 
 
@@ -52,18 +52,18 @@ def change_user(*, tenant: Tenant, external_id: uuid.UUID, user_id: str) -> str:
     return owner
 
 
-def move_conversation(claim: Claim) -> None:
+def move_conversation(claim: Claim, *, leave: Leave) -> None:
     """Move a conversation a batch at a time; after a while, or once paused, hand back.
 
     Raises:
         LeaseLost: nothing was written by this batch.
     """
-    while not _make_step(claim):
+    while not _make_step(claim, leave):
         if hand_back_if_late(claim):
             return
 
 
-def _make_step(claim: Claim) -> bool:
+def _make_step(claim: Claim, leave: Leave) -> bool:
     """Move one batch, or do what comes behind the last one; return whether the job is done."""
     tenant = claim.tenant
     is_paused = Tenant.objects.get(id=tenant.id).settings.get(PAUSED, False)
@@ -82,16 +82,16 @@ def _make_step(claim: Claim) -> bool:
                 tenant=tenant, conversation_id=conversation.id, origin=origin, target=target
             )
         if not moved:
-            _settle(conversation)
+            _settle(conversation, leave)
     return False
 
 
-def _settle(conversation: Conversation) -> None:
+def _settle(conversation: Conversation, leave: Leave) -> None:
     """Hand a locked conversation over that has left its user, or note that it has arrived."""
     if conversation.next_user_id is None:
         conversation.in_user_scope = True
     else:
-        for leave in departures if conversation.user_id else ():
+        if conversation.user_id:
             leave(conversation)
         conversation.user_id, conversation.next_user_id = conversation.next_user_id, None
         conversation.in_user_scope = not conversation.user_id

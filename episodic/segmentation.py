@@ -6,15 +6,13 @@ messages are in episodes, the episodes are findable, and what follows is queued.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from episodic import episode_index, fsrs_memory, queries, services, window
 from episodic.engines import Segment, Segmentation, Segmenter
 from episodic.episode_index import PlannedEpisode, embed_lines, headline
 from episodic.models import Conversation, Episode, Message
-from events.models import EventType
-from events.outbox import NewEvent, announce
 from indexing import services as index
 from indexing.detection import detect_language
 from indexing.model_change import choose_embedder
@@ -23,21 +21,18 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.wings import list_wings
 
 logger = logging.getLogger("memory.episodic")
 
 SET_ASIDE_AT_MOST = 3
 """Messages in a row: when the next one fails too, it is not the messages' fault."""
 
-TakeReviews = Callable[[Conversation], None]
-"""Hands pending reviews to a job, inside the commit; given by who knows of receipts."""
-
 
 def segment_window(
     *,
     claim: Claim,
     segmenter: Segmenter,
-    take_reviews: TakeReviews,
     everything: bool = False,
     finish: bool = True,
 ) -> bool:
@@ -83,10 +78,12 @@ def segment_window(
         pass_point(Point.WINDOW_LOCKED)
         _check_snapshot(locked, read=conversation, messages=run)
         if run:
-            take_reviews(locked)
-            pass_point(Point.REVIEWS_TAKEN)
             locked.window_doubled = not planned
         _write(planned, locked, language=language)
+        if run:
+            for wing in list_wings():
+                wing.on_episodes(locked, [plan.episode for plan in planned])
+            pass_point(Point.EPISODES_ANNOUNCED)
     return bool(run)
 
 
@@ -189,12 +186,6 @@ def _write(planned: Sequence[PlannedEpisode], locked: Conversation, *, language:
         services.request_consolidation(locked, force=is_flashbulb)
         locked.previous_summary = episodes[-1].summary
         locked.pending_count -= sum(len(plan.messages) for plan in planned)
-        ids = {"conversation_id": str(locked.external_id)}
-        events = [
-            NewEvent(EventType.EPISODE_CREATED, {**ids, "episode_id": str(episode.id)})
-            for episode in episodes
-        ]
-        announce(events, tenant=locked.tenant, scope=locked.id)
     locked.save(update_fields=["language", "previous_summary", "window_doubled", "pending_count"])
     services.request_segmentation_if_due(locked)
 

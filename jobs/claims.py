@@ -21,11 +21,12 @@ from django.db.models.functions import Greatest, Now
 
 from jobs import turns
 from jobs.enqueue import wake
-from jobs.flows import deaths, get_flow
+from jobs.flows import get_flow
 from jobs.models import Job, State
 from memoryproject.database.clock import execute
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.walls import across_tenants
+from memoryproject.wings import list_wings
 
 LIMITS = (
     "SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '60s', true)"
@@ -211,8 +212,8 @@ def release(
             died = held(claim).update(
                 state=State.DEAD, finished_at=Now(), error_class=name, **RELEASED
             )
-            for tell in deaths if died else ():
-                tell(claim)
+            for wing in list_wings() if died else ():
+                wing.on_death(claim)
         return died == 1
     changes = wait_again(claim, after)
     if lines_too_many:

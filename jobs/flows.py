@@ -1,12 +1,14 @@
-"""The functions that run jobs, one a kind, and the chores in between, as the apps register them."""
+"""How jobs of each kind run, as the wings declare it, and what a chore is."""
 
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
 from jobs.models import Job, Kind
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import list_wings
 
 
 def _do_nothing(tenant: Tenant, scope: uuid.UUID) -> None:
@@ -38,19 +40,10 @@ class Chore(Protocol):
         """Do it; called every four seconds, for all tenants, in the reconciler's transaction."""
 
 
-_flows: dict[Kind, Flow] = {}
-deaths: list[Callable[[Job], object]] = []
-"""What is called when a job has died, in the transaction that says so."""
-chores: list[Chore] = []
-"""What the reconciler does each time, in this order."""
-
-
-def register_flow(kind: Kind, flow: Flow) -> None:
-    """Say how jobs of a kind run; called once a kind, when the apps are ready."""
-    if kind in _flows:
-        raise ValueError(f"Jobs of kind {kind} have a flow already.")
-    _flows[kind] = flow
+@cache
+def _list_flows() -> dict[str, Flow]:
+    return {kind: flow for wing in list_wings() for kind, flow in wing.flows.items()}
 
 
 def get_flow(kind: str) -> Flow:
-    return _flows[Kind(kind)]
+    return _list_flows()[kind]

@@ -1,4 +1,4 @@
-"""Wakes what nobody woke: lost wake-ups and ended leases; between them the apps' chores.
+"""Wakes what nobody woke: lost wake-ups and ended leases; between them the wings' chores.
 
 It only makes rows that the partial unique indexes permit, so it may run as often as
 wanted, in as many places as wanted; one at a time does the work.
@@ -15,13 +15,13 @@ from django_q.models import OrmQ
 
 from jobs import turns
 from jobs.enqueue import wake
-from jobs.flows import chores
 from jobs.models import WAITS_UNTIL, Job, State
 from memoryproject.ai.breaker import FREE, BreakerOpen, find_models_away
 from memoryproject.ai.errors import ModelUnavailable, OperatorFault
 from memoryproject.ai.models import Breaker
 from memoryproject.database.clock import execute, read_database_clock
 from memoryproject.tenancy.walls import across_tenants
+from memoryproject.wings import list_wings
 
 AT_MOST = 200
 SOON = timedelta(seconds=10)
@@ -35,12 +35,13 @@ LOCK = 0x6D656D6F7279
 
 @across_tenants()
 def reconcile() -> int:
-    """Wake due jobs and do the apps' chores; return how many jobs were woken."""
+    """Wake due jobs and do the wings' chores; return how many jobs were woken."""
     with transaction.atomic():
         if execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]) == [(False,)]:
             return 0
-        for chore in chores:
-            chore(at_most=AT_MOST)
+        for wing in list_wings():
+            for chore in wing.chores:
+                chore(at_most=AT_MOST)
         _call_back()
         return _wake_due_jobs()
 

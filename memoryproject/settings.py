@@ -28,7 +28,24 @@ DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(release.DATA_DIR))).expandu
 # ---- Django and libraries: what nothing changes stands in a file of its own
 LIBRARIES = read_table(__file__, "libraries")
 globals().update(LIBRARIES)
-INSTALLED_APPS: list[str] = LIBRARIES["INSTALLED_APPS"]
+# What the core declares of itself, then the wings, in the order in which they are called.
+WINGS = (
+    "retrieval",
+    "wings.events",
+    "wings.notes",
+    "wings.rollback",
+    "wings.marks",
+    "wings.suggestions",
+    "wings.navigation",
+    "wings.memory_tests",
+    "wings.people",
+    "wings.erasure",
+    "wings.forgetting",
+    "wings.transfer",
+    "wings.operations",
+    "wings.console",
+)
+INSTALLED_APPS: list[str] = [*LIBRARIES["INSTALLED_APPS"], *WINGS]
 STATIC_URL = "static/"
 REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
 TEMPLATES = [{**LIBRARIES["TEMPLATES"][0], "DIRS": [BASE_DIR / "templates"]}]

@@ -8,28 +8,24 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from django.db.models.functions import Left
-
 from episodic import queries as episodic_queries
 from episodic.models import Correctable, Correction, Episode, Message
 from indexing.models import MemoryKind
-from memoryproject.database.token_sizes import stored_quarters
 from memoryproject.edge.errors import NotFound
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_alone, clean_block, clean_line
 from memoryproject.text.parts import join
-from memoryproject.text.tokens import count_quarters, in_use
-from notes import queries as note_queries
-from notes.models import Note
-from notes.wording import LABEL_AT_MOST, shorten
+from memoryproject.text.sentences import shorten
+from memoryproject.text.tokens import count_quarters
+from memoryproject.wings import list_wings
+from retrieval.corrections import set_corrections
 from retrieval.markdown import render_message
 from semantic import queries as semantic_queries
-from semantic.correction_marks import find_corrections, set_corrections
 from semantic.models import Evidence, Fact
 
-BEGINNING = 1_000
-"""Characters of a note that an outline has."""
+LABEL_AT_MOST = 80
+"""Characters of a fact that its label has."""
 FACT_IMPORTANCE = 0.5
 EPISODIC = "episodic"
 """The category that every episode has in searches of the whole tenant."""
@@ -136,35 +132,21 @@ def load_memories(
     say is, and of notes only how they begin: however long the texts are, little is read;
     `unloaded_quarters` has the size of the rest. `style`: how links are printed.
     """
-    loader = _Loader(tenant, list(memory_ids), active_only, outline, style)
-    memories = chain(loader.load_facts(), loader.load_notes(), loader.load_episodes())
+    loader = Loader(tenant, list(memory_ids), active_only, outline, style)
+    others = (wing.load_memories(loader) for wing in list_wings())
+    memories = chain(loader.load_facts(), *others, loader.load_episodes())
     return {memory.id: memory for memory in memories}
 
 
 @dataclass(frozen=True, slots=True)
-class _Loader:
+class Loader:
     """Loads memories of each kind; the fields are what `load_memories` takes."""
 
     tenant: Tenant
     ids: Sequence[uuid.UUID]
     active_only: bool
     outline: bool
-    style: str
-
-    def load_notes(self) -> Iterator[Memory]:
-        notes = note_queries.active_notes(tenant=self.tenant).filter(id__in=self.ids)
-        notes = notes.select_related("conversation")
-        if self.outline:
-            sizes = {"quarters": stored_quarters(in_use().name)}
-            notes = notes.defer("content").annotate(beginning=Left("content", BEGINNING), **sizes)
-        rows = list(notes)
-        places = [row.id for row in rows if row.conversation and row.conversation.has_corrections]
-        corrections = find_corrections(tenant=self.tenant, place_ids=places) if places else {}
-        for row in rows:
-            memory = _outline_note(row) if self.outline else _of_note(row)
-            correction = self._say(corrections.get(row.id))
-            marked = f"{memory.content} [{correction}]" if correction else ""
-            yield replace(memory, correction=correction, marked=marked, style=self.style)
+    style: str = DEFANGED
 
     def load_episodes(self) -> Iterator[Memory]:
         rows = episodic_queries.episodes_with_state(tenant=self.tenant, episode_ids=self.ids)
@@ -218,7 +200,7 @@ class _Loader:
                 "surprise": episode.surprise,
             },
             content="\n".join([*head, *lines]),
-            correction=self._say(episode.correction),
+            correction=self.say(episode.correction),
             marked="\n".join([*marked_head, *marked]),
             citation=None
             if self.active_only
@@ -254,7 +236,7 @@ class _Loader:
                 "sources": episodes,
             },
             content=fact.fact,
-            correction=self._say(fact.correction),
+            correction=self.say(fact.correction),
             marked=marked,
             citation=None if self.active_only else "\n".join([marked, standing, *sources]),
             importance=FACT_IMPORTANCE + A_FURTHER_EPISODE * min(max(episodes - 1, 0), 4),
@@ -314,43 +296,11 @@ class _Loader:
 
     def _mark(self, row: Correctable) -> str:
         """Return what stands behind a text that contradicts a correction; else nothing."""
-        return f" [{self._say(row.correction)}]" if row.correction else ""
+        return f" [{self.say(row.correction)}]" if row.correction else ""
 
-    def _say(self, correction: Correction | None) -> str:
+    def say(self, correction: Correction | None) -> str:
+        """Return a correction as answers print it."""
         return join(correction.render(self.style)) if correction else ""
-
-
-def _outline_note(note: Note) -> Memory:
-    note.content = note.beginning  # type: ignore[attr-defined]
-    unloaded = note.quarters  # type: ignore[attr-defined]
-    return replace(_of_note(note), citation="", unloaded_quarters=unloaded)
-
-
-def _of_note(note: Note) -> Memory:
-    span = None
-    if note.start_byte is not None and note.end_byte is not None:
-        span = {name: getattr(note, name) for name in ("span_id", "start_byte", "end_byte")}
-    return Memory(
-        id=note.id,
-        kind=MemoryKind.NOTE,
-        source_type=note.source_type,
-        source_id=note.source_id,
-        label=note.label,
-        description=note.description,
-        metadata=note.metadata,
-        content=note.content,
-        span=span,
-        importance=note.importance,
-        at=note.occurred_at,
-        created_at=note.created_at,
-        conversation=note.conversation.external_id if note.conversation else None,
-        user_id=note.user_id or (note.conversation.user_id if note.conversation else ""),
-        category=note.category,
-        emotion_type=note.emotion_type,
-        emotion_intensity=note.emotion_intensity,
-        emotion_valence=note.emotion_valence,
-        tags=tuple(note.tags),
-    )
 
 
 def _render_standing(fact: Fact) -> str:

@@ -20,6 +20,7 @@ from memoryproject.text.cleaning import DEFANGED
 from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_tokens, in_use
 from retrieval import receipts
+from retrieval.corrections import find_corrections
 from retrieval.hits import (
     LOADED_FIXED,
     EpisodeHit,
@@ -41,7 +42,6 @@ from retrieval.request import USER
 from retrieval.scope import Scope, find_scope
 from retrieval.statements import read_profile, run, to_array
 from retrieval.successions import find_succession, moment_of
-from semantic.correction_marks import find_corrections
 from semantic.engines import SuggestionKind
 
 QUERY = "Profile"
@@ -200,9 +200,9 @@ def _find_over(
                 heirs |= {new: old} if sizes[old] > sizes[new] else {old: new}
     if scope.has_corrections:
         ids = [hit.found.memory_id for hit in facts]
-        corrections = find_corrections(tenant=scope.tenant, place_ids=ids, as_of=as_of)
+        corrections = find_corrections(scope.tenant, ids, as_of)
         for fact_id, correction in corrections.items():
-            heirs[str(fact_id)] = str(correction.heir.id) if correction.heir else ""
+            heirs[str(fact_id)] = str(correction.heir_id or "")
     last = {old: _find_last(heirs, old) for old in heirs}
     return {old: heir for old, heir in last.items() if heir != old}, doubtful
 

@@ -27,11 +27,11 @@ from memoryproject.text.parts import Part, join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget, fit
+from retrieval.corrections import set_corrections
 from retrieval.layout import HOME_LETTERS
 from retrieval.markdown import Block
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
-from semantic.correction_marks import set_corrections
 
 HEADING = "## Recent Messages\n"
 READ_AT_MOST = 500

@@ -10,6 +10,7 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.text.parts import join
 from memoryproject.text.tokens import count_tokens
 from retrieval import markdown, packing
+from retrieval.corrections import find_corrections, set_corrected, set_corrections
 from retrieval.hits import (
     EpisodeHit,
     FactHit,
@@ -25,7 +26,6 @@ from retrieval.recent import find_recent
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.in_conversation import put_newer_first
-from semantic.correction_marks import find_corrections, set_corrected, set_corrections
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +167,9 @@ def _put_corrections_first(
     tenant: Tenant, hits: Sequence[Hit], *, as_of: datetime | None
 ) -> list[Hit]:
     """Return facts in their order, but one that contradicts a correction behind that."""
-    ids = {hit.memory_id for hit in hits}
-    corrections = find_corrections(tenant=tenant, place_ids=ids, as_of=as_of)
-    heirs = {fact_id: found.heir.id for fact_id, found in corrections.items() if found.heir}
+    ids = [hit.memory_id for hit in hits]
+    corrections = find_corrections(tenant, ids, as_of)
+    heirs = {fact_id: found.heir_id for fact_id, found in corrections.items() if found.heir_id}
     return put_newer_first(
         [
             replace(hit, newer=(*hit.newer, heirs[hit.memory_id]))

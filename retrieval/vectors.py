@@ -22,7 +22,7 @@ from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Embedder
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
-from notes import queries as note_queries
+from memoryproject.wings import list_wings
 from semantic import queries as semantic_queries
 from semantic.engines import fact_embedding_text
 
@@ -132,9 +132,8 @@ def _texts_of(
         texts[fact.id] = fact_embedding_text(
             category=fact.category, fact=fact.fact, keywords=fact.keywords
         )
-    for note in note_queries.notes_by_id(tenant=tenant, note_ids=ids).values():
-        for place, part in enumerate(note_queries.passages_of(note)):
-            texts[note.id, place] = part.meaning
+    for wing in list_wings():
+        texts |= wing.list_passages(tenant, ids)
     return [texts.get(_key_of(unit), "") for unit in units]
 
 

@@ -20,9 +20,9 @@ from jobs.claims import Claim, SnapshotMoved, TooMuchPoison, batch_size, commit
 from memoryproject.ai import embeddings
 from memoryproject.ai.embeddings import Vectors
 from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.wings import list_wings
 from semantic import engines, queries
 from semantic.guards import FACT_CHARACTERS_AT_MOST
-from semantic.mark_finding import mark_later_places
 from semantic.models import Changeset, Fact
 from semantic.proposal_writer import Writer
 from semantic.services import start_changeset
@@ -143,7 +143,8 @@ def _write(
     )
     ledger.embedding_model = snapshot.embedding_model
     Writer(snapshot, answer, vectors, ledger).apply_all()
-    mark_later_places(ledger.changeset, episodes=snapshot.episodes)
+    for wing in list_wings():
+        wing.on_drawn(ledger.changeset, snapshot.episodes)
     ledger.close()
 
 

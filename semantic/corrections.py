@@ -5,15 +5,14 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
+from memoryproject.wings import list_wings
 from semantic import curation, queries
-from semantic.correction_marks import marked_places
 from semantic.engines import Category, fact_embedding_text
 from semantic.keywords import pick_keywords
-from semantic.mark_finding import mark_places
-from semantic.models import Fact
+from semantic.models import Changeset, CorrectionMark, Fact
 from semantic.services import NewFact, replace_fact
 
 CORRECTED = "corrected"
@@ -32,7 +31,7 @@ def correct_fact(
     """Close a fact as wrong and open a better one; return the new one.
 
     Its evidence is the person's act, and what messages say that does not contradict it. What
-    still says the old is marked, see `correction_marks`.
+    still says the old is marked by a wing.
 
     Category stays as it was if none is given; keywords are drawn from the sentence.
     With `version` nothing is done if the fact has changed since it had that one. Where the
@@ -57,16 +56,24 @@ def correct_fact(
         if (fact.fact, fact.category, fact.keywords) == (sentence, kind, list(words)):
             raise Conflict("The fact says just this already.")
         ledger = curation.open_ledger(act, conversation)
-        marks = mark_places(fact, ledger.changeset, new=sentence)
+        for wing in list_wings():
+            wing.on_retired(fact, ledger.changeset, sentence)
         row = Fact(category=kind, fact=sentence, keywords=list(words), valid_at=fact.valid_at)
         row.user_id = fact.user_id
-        support = curation.support_of(fact, without=marked_places(marks, tenant=act.tenant))
+        support = curation.support_of(fact, without=_find_contradicted(ledger.changeset))
         # What is said in the same words was not wrong: they may be learnt again.
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
         new = NewFact(row, support, vector)
         corrected = replace_fact(fact, new, ledger=ledger, because=because, note=CORRECTED)
         ledger.close()
     return corrected
+
+
+def _find_contradicted(changeset: Changeset) -> set[tuple[uuid.UUID, int]]:
+    """Return the messages that a changeset has marked, each by its conversation and seq."""
+    marks = CorrectionMark.objects.of(changeset.tenant).filter(changeset=changeset)
+    messages = Message.objects.of(changeset.tenant).filter(id__in=marks.values("place_id"))
+    return set(messages.values_list("conversation_id", "seq"))
 
 
 def _check_sentence(fact: Fact, sentence: str, conversation: Conversation) -> bool:

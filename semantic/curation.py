@@ -17,8 +17,8 @@ from episodic import queries as episodic_queries
 from episodic.models import Conversation
 from memoryproject.edge.errors import Conflict, NotFound, Problem
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import list_wings
 from semantic import queries, services
-from semantic.mark_finding import mark_places
 from semantic.models import Changeset, Evidence, Fact
 from semantic.states import State
 from semantic.user_facts import lock_homes
@@ -75,7 +75,8 @@ def _invalidate(fact: Fact, ledger: services.Ledger, *, because: Fact.Because) -
     if fact.invalid_at is not None:
         raise Conflict(f"Fact {fact.id} is not active.")
     services.invalidate_fact(fact, ledger=ledger, valid_until=ledger.now, because=because)
-    mark_places(fact, ledger.changeset)
+    for wing in list_wings():
+        wing.on_retired(fact, ledger.changeset, "")
 
 
 def _restore(fact: Fact, ledger: services.Ledger) -> None:

@@ -1,45 +1,20 @@
-"""The jobs that draw facts from episodes and roll sources back, and the chore for leftovers."""
+"""The jobs that draw facts from episodes, and the chore for leftovers."""
 
 from datetime import timedelta
-from functools import partial
 
 from episodic import queries, segmentation
 from episodic import services as episodic
 from episodic.choice import make_segmenter
 from episodic.models import Conversation
-from episodic.moving import departures
-from episodic.segmentation import TakeReviews
 from jobs import claims
 from jobs.calls import find_asker
 from jobs.claims import Claim
-from jobs.flows import Flow, chores, register_flow
-from jobs.models import Kind
-from semantic import automatic, consolidation, parting, rollback
+from semantic import consolidation
 from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
 
 LEFTOVERS_WAIT = timedelta(hours=2)
 """Episodes below the consolidation threshold wait this long for company."""
-
-
-def register(*, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
-    """Say how the jobs run; the app that knows of receipts hands in what stands in them."""
-    make_facts = partial(
-        Flow,
-        gives_up_by_halves=True,
-        on_death=episodic.mark_consolidation_failed,
-        on_retry=episodic.retry_failed_consolidation,
-    )
-    run_flush = partial(flush, take_reviews=take_reviews, find_answers=find_answers)
-    register_flow(
-        Kind.CONSOLIDATE,
-        make_facts(run=partial(consolidate, find_answers=find_answers), waits_for=(Kind.FLUSH,)),
-    )
-    register_flow(Kind.FLUSH, make_facts(run=run_flush, waits_for=(Kind.SEGMENT, Kind.CONSOLIDATE)))
-    register_flow(Kind.ROLLBACK, Flow(run=rollback.run_rollback, asks_model=False))
-    departures.append(parting.leave_user)
-    chores.append(queue_leftovers)
-    chores.append(automatic.decide_alone)
 
 
 def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
@@ -52,7 +27,7 @@ def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
     )
 
 
-def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers) -> None:
+def flush(claim: Claim, *, find_answers: FindAnswers) -> None:
     """Close the whole window, then draw facts from every fresh episode.
 
     Many commits, each exactly once: what one run finished, the next finds done. After a
@@ -64,7 +39,6 @@ def flush(claim: Claim, *, take_reviews: TakeReviews, find_answers: FindAnswers)
         moved = segmentation.segment_window(
             claim=claim,
             segmenter=segmenter,
-            take_reviews=take_reviews,
             everything=True,
             finish=False,
         ) or consolidation.consolidate_batch(

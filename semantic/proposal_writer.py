@@ -14,7 +14,7 @@ from semantic.similar_facts import SimilarFacts
 from semantic.snapshots import Snapshot
 from semantic.sources import Sources
 from semantic.states import State
-from semantic.suggestions import CAP, create_suggestions
+from semantic.suggesting import CAP, create_suggestions
 from semantic.user_facts import facts_beside
 
 ECHO = "echo"

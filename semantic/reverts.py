@@ -23,7 +23,7 @@ from semantic.erasing import ERASED
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.redrawing import find_elsewhere, redraw
 from semantic.services import Ledger, put_states
-from semantic.suggestions import follow_revert
+from semantic.suggesting import follow_revert
 from semantic.user_facts import lock_home
 
 REVERTED = "reverted"

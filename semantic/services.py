@@ -14,11 +14,9 @@ from episodic.models import Conversation, Episode
 from indexing import services as index
 from indexing.models import Memory, MemoryKind
 from indexing.services import tell_mirror
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.ai.embeddings import Vectors
+from memoryproject.wings import list_wings
 from semantic import queries
-from semantic.announcing import announce_changes
 from semantic.copies import fact_entry, place_copies
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.states import Pair, State, read_state, to_json
@@ -96,17 +94,15 @@ class Ledger:
             place_copies(tenant, elsewhere, model=self.embedding_model)
 
     def close(self) -> None:
-        """Store all of it; have mirror, memory tests and webhooks follow."""
+        """Store all of it; have the mirror and the wings follow."""
         self.write()
         Change.objects.bulk_create(self.changes)
         tenant, home = self.conversation.tenant, self.conversation.id
-        if self.conversation.has_tests:
-            work = {"changeset": str(self.changeset.id)}
-            enqueue(tenant=tenant, kind=Kind.TEST, scope=home, input=work)
         changed = {change.memory_id for change in self.changes if change.memory_id}
         changed |= {uuid.UUID(fact_id) for change in self.changes for fact_id in change.states}
         tell_mirror(tenant=tenant, conversation_id=home, memory_ids=changed)
-        announce_changes(self.changeset, self.conversation, self.changes)
+        for wing in list_wings():
+            wing.on_changeset(self.changeset, self.conversation, self.changes)
 
 
 def start_changeset(conversation: Conversation, *, now: datetime, **columns: Any) -> Ledger:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from episodic.loading import UnreadableFile
+from wings.transfer.loading import UnreadableFile
 
 
 class Labelled(BaseModel):

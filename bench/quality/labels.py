@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from episodic.loading import UnreadableFile
 from semantic.offline.heads import (
     ACTS,
     CATEGORIES,
@@ -23,6 +22,7 @@ from semantic.offline.heads import (
     Sample,
 )
 from semantic.offline.judging import BEFORE_AT_MOST
+from wings.transfer.loading import UnreadableFile
 
 FOLDER = Path(__file__).parents[1] / "labels"
 PARTS = ("train", "train", "train", "choice", "blind")

@@ -18,8 +18,8 @@ from tqdm import tqdm
 from bench.quality.memory import Answer, load
 from bench.quality.report import Report
 from bench.quality.sessions import find_session, find_turns, read_samples
-from episodic.loading import LoadedConversation, to_uuid
 from episodic.models import Message
+from wings.transfer.loading import LoadedConversation, to_uuid
 
 
 def add_options(parser: ArgumentParser) -> None:

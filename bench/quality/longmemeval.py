@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError, model_validato
 from bench.quality import public
 from bench.quality.public import Chat, Question, Said
 from bench.quality.report import Report
-from episodic.loading import UnreadableFile
+from wings.transfer.loading import UnreadableFile
 
 TURN_LENGTH = timedelta(minutes=1)
 NEVER_SAID = "_abs"

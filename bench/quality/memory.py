@@ -10,11 +10,11 @@ from django.test import Client
 from tqdm import tqdm
 
 from episodic import services
-from episodic.loading import LoadedConversation, post_conversations
 from episodic.models import Conversation
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.services import create_api_key, get_or_create_tenant
+from wings.transfer.loading import LoadedConversation, post_conversations
 
 RETRIEVE_RAW = "/api/v0/retrieve_memory/raw"
 Answer = dict[str, Any]

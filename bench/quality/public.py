@@ -27,9 +27,9 @@ from bench.quality.files import Labelled, read_rows
 from bench.quality.memory import Answer, Ask, load
 from bench.quality.report import Report, read_lines, write_lines
 from bench.tables import render_table
-from episodic.loading import LoadedConversation, UnreadableFile, to_uuid
 from episodic.models import Message
 from memoryproject.text.words import content_stems
+from wings.transfer.loading import LoadedConversation, UnreadableFile, to_uuid
 
 BUDGETS = (1000, 2000)
 SHARE_SHOWN = 0.5

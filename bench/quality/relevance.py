@@ -22,7 +22,7 @@ from bench.quality.memory import Ask, load
 from bench.quality.report import Report
 from bench.quality.sessions import Sample, parse_turns, read_samples
 from bench.tables import area_under_curve, render_table
-from episodic.loading import LoadedConversation
+from wings.transfer.loading import LoadedConversation
 
 ADVERSARIAL = 5
 SHOWN_SHARE = 0.5

@@ -32,10 +32,10 @@ from bench.quality.sessions import (
 )
 from bench.tables import area_under_curve, render_table
 from episodic.engines import Line, Rating, ServedEpisode, Vectors
-from episodic.loading import UnreadableFile
 from episodic.offline.lexicon import find_lexicon
 from episodic.offline.reviewer import measure_served, rate_uses
 from memoryproject.ai.embeddings import embed_passages, embed_query
+from wings.transfer.loading import UnreadableFile
 
 PARTS = {"all": slice(None), "odd": slice(0, None, 2), "even": slice(1, None, 2)}
 SERVED = 5

@@ -26,8 +26,8 @@ from bench.quality import (
 from bench.quality.memory import UnfinishedJobs
 from bench.quality.report import write_lines
 from bench.storm.database import copy_template
-from episodic.loading import UnreadableFile
 from memoryproject import embedded
+from wings.transfer.loading import UnreadableFile
 
 WITHOUT_DATABASE = (segmentation, episodes, reviews, facts, contradictions, heads)
 WITH_DATABASE = (locomo, relevance, longmemeval, public)

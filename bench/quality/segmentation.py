@@ -15,7 +15,7 @@ from bench.quality.boundaries import LABELS, mean_score
 from bench.quality.dialogues import read_dialogues, segment
 from bench.quality.report import Report
 from bench.tables import render_table
-from episodic.loading import UnreadableFile
+from wings.transfer.loading import UnreadableFile
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -12,11 +12,11 @@ from pydantic import BaseModel, TypeAdapter
 from bench.quality.files import read_json
 from episodic import window
 from episodic.engines import Line
-from episodic.loading import LoadedConversation, UnreadableFile, read_conversations
 from episodic.models import Message
 from episodic.offline.segmenter import OfflineSegmenter
 from memoryproject.ai.embeddings import embed_passages
 from semantic.engines import EpisodeText
+from wings.transfer.loading import LoadedConversation, UnreadableFile, read_conversations
 
 TURN = re.compile(r"D:?(\d+):(\d+)")
 Turns = str | list[str]

@@ -178,6 +178,10 @@ class Withholding(TenantModel):
 class Correction(Protocol):
     """What is known to be right of something that was said."""
 
+    @property
+    def heir_id(self) -> uuid.UUID | None:
+        """Return the active fact that is right; None: nothing replaced what is wrong."""
+
     def render(self, links: str) -> Sequence[Part]:
         """Return it as answers print it, on one line and without brackets."""
 

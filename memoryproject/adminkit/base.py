@@ -1,8 +1,7 @@
 """What every page of the admin shares: it looks and does not touch.
 
 A subclass says which columns its list shows; how a value is shown follows from its
-field, in `memoryproject.adminkit.values`. Apps above add what they know about a row of
-an app below: `ConversationAdmin.listings += (Listing("Facts", Fact, "conversation"),)`.
+field, in `memoryproject.adminkit.values`. Wings add stories and doors to rows of the core.
 """
 
 import uuid
@@ -25,6 +24,7 @@ from memoryproject.adminkit import values
 from memoryproject.adminkit.site import TABLES
 from memoryproject.edge import replicas
 from memoryproject.edge.http import is_away
+from memoryproject.wings import list_wings
 
 
 class Listing(NamedTuple):
@@ -41,9 +41,11 @@ class Listing(NamedTuple):
 class Story(NamedTuple):
     """The part of a row's page that people come for; it stands above the columns, folded away."""
 
-    template: str
+    template: str = ""
     tell: Callable[[HttpRequest, Any], Mapping[str, Any]] = lambda request, row: {}
     """Returns what the template shows of a row beside itself, as `original`."""
+    actions: tuple[Callable[..., Any], ...] = ()
+    """What the list can do to the rows that a person ticks."""
 
 
 WRITTEN = (models.TextField, models.JSONField, ArrayField)
@@ -72,6 +74,15 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
     """Opens the list without its filters where an address asks what cannot be looked up."""
 
     list_before_template = "admin/list_about.html"
+
+    @cached_property
+    def story(self) -> Story:
+        stories = [wing.stories[self.model] for wing in list_wings() if self.model in wing.stories]
+        return stories[0] if stories else Story()
+
+    @property
+    def actions(self) -> Any:
+        return self.story.actions
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Show the list, read from a replica where that has what the person did last."""
@@ -121,7 +132,6 @@ class ReadOnlyAdmin(ListAdmin):
     more_lines: tuple[str, ...] = ()
     """Methods whose answers stand on a row's page below its columns."""
     listings: Listings = ()
-    story: Story | None = None
 
     def __init__(self, model: Any, site: admin.AdminSite) -> None:
         """Take the menu's name of the list for the page's path, too."""
@@ -130,7 +140,11 @@ class ReadOnlyAdmin(ListAdmin):
         if name and name != str(model._meta.verbose_name_plural).lower():
             model._meta.verbose_name_plural = name
 
-    actions: Any = None
+    @property
+    def actions(self) -> Any:
+        """Return the story's; None: not even the framework's, so that no row can be ticked."""
+        return self.story.actions or None
+
     ordering: tuple[str, ...] = ("-id",)
     list_per_page = 50
     paginator = CappedPaginator
@@ -187,7 +201,7 @@ class ReadOnlyAdmin(ListAdmin):
         return list(self._lines)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if self.story is None:
+        if not self.story.template:
             return [(None, {"fields": self._lines})]
         return [("All columns", {"fields": self._lines, "classes": ["collapse"]})]
 
@@ -218,16 +232,12 @@ class ReadOnlyAdmin(ListAdmin):
             before = [one for one in request.session.get(RECENT_KEY, []) if one != opened]
             request.session[RECENT_KEY] = [opened, *before][:RECENT_AT_MOST]
             listings = [(item.title, item.href(row)) for item in self.listings]
-            context["listings"] = [*listings, *self.list_doors(request, row)]
-            if self.story is not None:
+            doors = [door for wing in list_wings() for door in wing.list_doors(request, row)]
+            context["listings"] = [*listings, *doors]
+            if self.story.template:
                 context["story"] = self.story.template
                 context |= self.story.tell(request, row)
         return super().render_change_form(request, context, *args, **kwargs)
-
-    @staticmethod
-    def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
-        """Return title and address of pages that do something to a row: apps above know."""
-        return []
 
     @cached_property
     def _cells(self) -> dict[str, Any]:

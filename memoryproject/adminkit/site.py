@@ -70,7 +70,7 @@ UNFOLD = {
         for name in ("console", "facts/facts", "jobs/jobs", "notes/notes")
     ],
     "SCRIPTS": [lambda request: static("console/console.js")],
-    "DASHBOARD_CALLBACK": "console.home.page.get_story",
+    "DASHBOARD_CALLBACK": "wings.console.home.page.get_story",
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,

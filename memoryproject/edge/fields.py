@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, cast
 
 from django.conf import settings
+from django.urls import register_converter
 from django.urls.converters import UUIDConverter
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
@@ -147,6 +148,7 @@ class IdConverter(UUIDConverter):
     regex = CANONICAL_UUID.pattern
 
 
+register_converter(IdConverter, "id")
 LIKE_SECONDS = range(10**8, 10**11)
 """As milliseconds these are days from 1970 to 1973, as seconds years from 1973 on."""
 

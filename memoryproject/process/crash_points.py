@@ -22,7 +22,7 @@ class Point(StrEnum):
     WINDOW_DIVIDED = "its segments known"
     WINDOW_PLANNED = "its episodes planned"
     WINDOW_LOCKED = "the conversation locked for its episodes"
-    REVIEWS_TAKEN = "pending reviews given to a job"
+    EPISODES_ANNOUNCED = "wings told of episodes"
     EPISODE_INSERTED = "episodes inserted"
     EPISODE_FILLED = "an episode's messages taken from the window"
     EPISODES_INDEXED = "episodes made findable"

@@ -80,3 +80,12 @@ def detect_writing(text: str, *, default: Writing = Writing.ENGLISH) -> Writing:
     if not words or foreign > english or 2 * is_ascii < len(words):
         return Writing.OTHER
     return Writing.ENGLISH if english > foreign else default
+
+
+def shorten(text: str, at_most: int) -> str:
+    """Return a text on one line, cut between words where there are any."""
+    flat = " ".join(text.split())
+    if len(flat) <= at_most:
+        return flat
+    head, space, _ = flat[:at_most].rpartition(" ")
+    return f"{head if space else flat[: at_most - 1]}…"

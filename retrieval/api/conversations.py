@@ -23,10 +23,10 @@ from retrieval import markdown
 from retrieval.api.answers import MARKDOWN, FenceField, LinksField
 from retrieval.api.retrieve import FullEpisode, render_episode
 from retrieval.api.scoped import ScopedInput, default_scope
+from retrieval.corrections import set_corrections
 from retrieval.hits import Hit, load_candidates
 from retrieval.scope import Scope, find_scope
 from semantic import queries as semantic_queries
-from semantic.correction_marks import set_corrections
 
 RECENT_LIMIT = 10
 DAYS_AT_MOST = 36_500

@@ -34,10 +34,10 @@ from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED, clean_line
 from memoryproject.text.parts import Kind, Part, Quote, join
+from retrieval.corrections import print_heir
 from retrieval.hits import Hit
 from retrieval.models import Retrieval, RetrievalHit
 from retrieval.statements import read_file, run
-from semantic.correction_marks import print_heir
 from semantic.models import Fact
 
 REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
@@ -84,7 +84,7 @@ def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
     }
 
 
-def take_pending_reviews(conversation: Conversation) -> None:
+def take_pending_reviews(conversation: Conversation, episodes: Sequence[Episode]) -> None:
     """Hand every reviewable answer of the conversation to one new review job.
 
     Called inside a segmentation's commit, under the conversation's lock.

@@ -18,10 +18,11 @@ from episodic.models import Conversation, Episode, Message, Role
 from episodic.window import DOUBLED_SIZE
 from memoryproject.text.cleaning import clean_line
 from memoryproject.text.parts import Excerpt
-from notes import queries as note_queries
+from memoryproject.wings import list_wings
+from retrieval.corrections import find_heirs
 from retrieval.excerpts import add_dates
+from retrieval.memory import Loader
 from retrieval.models import Retrieval, RetrievalHit
-from semantic.correction_marks import find_heirs
 from semantic.echoes import Answers, Printed
 from semantic.engines import Served
 from semantic.models import Fact
@@ -130,7 +131,8 @@ def _list_episodes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) 
 
 def _list_notes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> Iterator[Part]:
     """Yield what served notes say: of a long one the beginning, as `echoes` reads it."""
-    notes = note_queries.notes_by_id(tenant=conversation.tenant, note_ids=list(reach))
+    loader = Loader(conversation.tenant, list(reach), active_only=True, outline=False)
+    notes = {note.id: note for wing in list_wings() for note in wing.load_memories(loader)}
     for memory_id in filter(notes.__contains__, reach):
         yield memory_id, [Served(notes[memory_id].content, "", reach[memory_id])], []
 

@@ -33,7 +33,7 @@ def narrow(scope: Scope, question: Question) -> Question:
             tenant=scope.tenant,
             request=_to_search(scope, question, shelf),
             meaning=question.meaning,
-        ).best
+        )[0]
     ]
     return replace(question, known=known)
 

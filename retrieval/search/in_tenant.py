@@ -1,6 +1,6 @@
 """Searches a whole tenant: facts, episodes and notes in one order.
 
-By keywords and by meaning, narrowed by filters, and by the links of what was found.
+By keywords and by meaning, narrowed by filters.
 """
 
 import uuid
@@ -12,22 +12,18 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from episodic.models import Conversation
-from episodic.queries import database_now, find_conversation
+from episodic.queries import database_now
 from indexing import text
 from indexing.detection import detect_question_language
+from indexing.kinds import LINK_TYPES, SourceType
 from indexing.languages import LANGUAGES
-from indexing.model_change import choose_embedder
 from indexing.models import MemoryKind
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.cleaning import DEFANGED
-from notes.kinds import LINK_TYPES, SourceType
-from retrieval import links
 from retrieval.hits import Finding
-from retrieval.links import Node
 from retrieval.memory import EPISODIC
-from retrieval.search.in_conversation import Meaning, embed
+from retrieval.search.in_conversation import Meaning
 from retrieval.search.scores import NEUTRAL, likeness_of, linked_relevance
 from retrieval.statements import fetch_dicts, read_find
 from semantic import beliefs
@@ -45,8 +41,6 @@ FEW = 2_000
 """Memories that pass filters, so few that the vectors of each are looked up."""
 NEAR_POOL = 400
 """Units of each kind that an approximate index brings."""
-LINKED_AT_MOST = 500
-"""Memories that links bring in, the nearest first: hubs have thousands of neighbours."""
 FILTERS = (
     "note_types", "source_ids", "conversation_id", "user_ids", "agent_id", "category", "tag",
     "emotion_valence", "min_importance", "since", "until",
@@ -130,72 +124,17 @@ class SearchRequest:
         return [source_type for source_type in self.source_types if source_type in NOTE_TYPES]
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What was found, in order. `total`: memories that match, returned or not.
-
-    `nodes` are what links led to, also where it did not pass the filters. `degraded` names
-    what was missing.
-    """
-
-    best: tuple[Finding, ...]
-    total: int
-    nodes: tuple[Node, ...] = ()
-    embedding_model: str = ""
-    degraded: str = ""
-
-    @property
-    def hops_used(self) -> int:
-        """Return after how many steps links led to nothing new."""
-        return max((node.depth for node in self.nodes), default=0)
-
-
-def find_audience(tenant: Tenant, request: SearchRequest) -> Conversation | None:
-    """Return where an answer counts as served: what is said of it there is no news."""
-    external_id = request.asked_in or request.conversation_id
-    return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
-
-
-def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
-    """Return the memories that answer a request, in its order: one embedding, one statement.
-
-    With `max_hops` the links of what was found are followed in a second statement, and a
-    third orders all of it together. Where the query cannot be embedded, words alone decide.
-    """
-    words = request.query[:CHARACTERS_READ]
-    embedder = choose_embedder(tenant=tenant)
-    meaning = Meaning() if request.is_everything else embed(words, embedder)
-    return find_with(tenant=tenant, request=request, meaning=meaning)
-
-
-def find_with(*, tenant: Tenant, request: SearchRequest, meaning: Meaning) -> Findings:
-    """Do the same with a query that a model has embedded already."""
-    findings, total = _ask(tenant, request, meaning, linked={})
-    nodes: tuple[Node, ...] = ()
-    if request.max_hops and findings:
-        starts = [finding.memory_id for finding in findings]
-        nodes = links.walk_from(
-            tenant=tenant,
-            starts=starts,
-            depth=request.max_hops,
-            at_most=LINKED_AT_MOST,
-            link_types=request.link_types,
-        ).nodes
-        linked = {node.id: node.depth for node in nodes}
-        findings, total = _ask(tenant, request, meaning, linked=linked)
-    return Findings(
-        best=tuple(findings),
-        total=total,
-        nodes=nodes,
-        embedding_model=meaning.model,
-        degraded=meaning.degraded,
-    )
-
-
-def _ask(
-    tenant: Tenant, request: SearchRequest, meaning: Meaning, *, linked: Mapping[uuid.UUID, int]
+def find_with(
+    *,
+    tenant: Tenant,
+    request: SearchRequest,
+    meaning: Meaning,
+    linked: Mapping[uuid.UUID, int] = {},
 ) -> tuple[list[Finding], int]:
-    """Return what matches, and how much does in all. `linked`: depths of what links lead to."""
+    """Return what matches a query as a model has embedded it, in order, and how much does in all.
+
+    `linked`: depths of what links lead to.
+    """
     filters = {name: getattr(request, name) for name in FILTERS}
     likeness = likeness_of(meaning.model)
     params = {

@@ -12,11 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
 from episodic.models import Conversation, Episode, Message, Reveal, Review, Withholding
-from erasure.models import RetentionPolicy
-from erasure.services import place_hold
-from events.models import EventType, Notification
 from indexing.models import Memory, VectorIndex, WordCount
 from jobs.models import Job, Kind, LLMCall, WorkerRestart
 from memoryproject.ai.models import Breaker
@@ -24,11 +20,15 @@ from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.models import Membership
 from retrieval.models import Retrieval
 from semantic.models import Changeset, CorrectionMark, Fact
-from semantic.triage import set_triage
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
 from tests.semantic.learning import leave_suggestion
 from tests.talk import whole_talk
+from wings.console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
+from wings.erasure.models import RetentionPolicy
+from wings.erasure.services import place_hold
+from wings.events.models import EventType, Notification
+from wings.suggestions.triage import set_triage
 
 SCRIPT = "<script>alert(1)</script>"
 

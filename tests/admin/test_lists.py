@@ -17,10 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from episodic.models import Conversation, Message
 from memoryproject.adminkit.base import CappedPaginator
 from memoryproject.adminkit.site import TABLES
-from people.models import Person
 from semantic.models import Fact
 from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
+from wings.people.models import Person
 
 pytestmark = pytest.mark.django_db
 

@@ -11,13 +11,13 @@ from django.contrib import admin
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
-from events.models import MailChoice, Notification
 from memoryproject.tenancy.models import APIKey, Membership, StoredSize
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.admin.conftest import SCRIPT
 from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
+from wings.events.models import MailChoice, Notification
 
 pytestmark = pytest.mark.django_db
 OURS = [

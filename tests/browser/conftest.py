@@ -12,13 +12,13 @@ from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from events.models import EventType
-from events.notices import notify_people
-from events.outbox import NewEvent, announce
 from jobs.models import Job
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.browser.story import Story, tell_story
 from tests.emptying import delete_all_rows
+from wings.events.models import EventType
+from wings.events.notices import notify_people
+from wings.events.outbox import NewEvent, announce
 
 PASSWORD = "a long enough one"
 ROLES = ("curator", "auditor", "operator")

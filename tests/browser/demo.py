@@ -23,11 +23,11 @@ from memoryproject import embedded
 from memoryproject.embedded import bootstrap
 from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.models import Tenant
-from operations.management.commands import seed_demo
 from retrieval.models import Retrieval
 from semantic.models import Fact
 from tests.browser.story import BANK, tell_story
 from tests.conftest import Agent, make_agent
+from wings.operations.management.commands import seed_demo
 
 SHOP = "Fjord Outdoor"
 DAYS = 20

@@ -11,13 +11,13 @@ from django.utils.http import urlencode
 from playwright.sync_api import Page
 
 from episodic.models import Conversation, Episode, Message, Withholding
-from erasure.models import Erasure
 from jobs.models import Job, LLMCall
-from notes.models import Link, Note
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
 from tests.browser.conftest import PASSWORD
 from tests.browser.story import BANK, FRONT_DESK, LONELY, RULE, WRONG_SENTENCE, Story
+from wings.erasure.models import Erasure
+from wings.notes.models import Link, Note
 
 
 @dataclass(frozen=True)

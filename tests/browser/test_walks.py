@@ -17,12 +17,12 @@ from playwright.sync_api import Page, expect
 from episodic.models import Conversation, Episode, Reveal
 from jobs.models import Job
 from memoryproject.tenancy import key_usage
-from notes.models import Link, Note
 from semantic.models import Changeset, Fact, Suggestion
 from tests.browser.conftest import Visit
 from tests.browser.story import LONELY, WRONG_SENTENCE, Story
 from tests.conftest import make_agent
 from tests.semantic.learning import Talk, new, repeats
+from wings.notes.models import Link, Note
 
 pytestmark = pytest.mark.gate
 LogIn = Callable[..., Visit]

@@ -9,13 +9,13 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from episodic.models import Conversation, Message
-from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.models import Tenant
 from semantic.models import Changeset
 from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.erasure.lives import digest, memories
+from wings.erasure.models import Erasure
 
 pytestmark = pytest.mark.django_db
 

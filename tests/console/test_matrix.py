@@ -19,23 +19,23 @@ from django.db.models import Model
 from django.test import Client, RequestFactory
 from django.urls import URLResolver, get_resolver, reverse
 
-from console.models import ImportRun, SavedFilter
 from episodic.models import Conversation, Episode, Message, Withholding
-from erasure.models import Erasure
 from indexing.models import Memory, SearchUnit
 from jobs.models import Job
 from memoryproject.tenancy.models import APIKey, Tenant, TenantModel
-from notes.models import Link, Note
-from people.models import Person
 from retrieval.models import MemoryTest, Retrieval
 from semantic.curation import Act
-from semantic.fact_imports import start_import
 from semantic.models import Changeset, Fact
 from tests.admin.conftest import leave_rows_everywhere
 from tests.admin.pages import newest
 from tests.conftest import Agent, make_agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.emptying import delete_all_rows
+from wings.console.models import ImportRun, SavedFilter
+from wings.erasure.models import Erasure
+from wings.notes.models import Link, Note
+from wings.people.models import Person
+from wings.transfer.fact_imports import start_import
 
 pytestmark = pytest.mark.django_db
 

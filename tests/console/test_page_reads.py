@@ -12,8 +12,6 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
-from console import page_reads
-from console.models import PageRead
 from episodic.models import Conversation, Episode, Message
 from jobs.reconciler import reconcile
 from retrieval.models import Retrieval
@@ -22,6 +20,8 @@ from tests.admin.pages import newest
 from tests.conftest import Agent
 from tests.console.test_matrix import PAGES, TABLES, address_of, past, table_pages
 from tests.console.visitors import SUPERUSER, visit_as
+from wings.console import page_reads
+from wings.console.models import PageRead
 
 pytestmark = pytest.mark.django_db
 __all__ = ["past"]
@@ -120,8 +120,8 @@ def test_every_page_of_the_admin_is_in_the_read_log_or_shows_no_content() -> Non
     named |= {name: name for name in PAGES}
     reasons = TABLES_WITHOUT | PAGES_WITHOUT
     missing = [
-        f"{name}: put it into console/page_reads.py if it shows what somebody wrote, or was made "
-        "of it; else say here what it shows"
+        f"{name}: put it into wings/console/page_reads.py if it shows what somebody wrote, or was "
+        "made of it; else say here what it shows"
         for name, subject in named.items()
         if not page_reads.shows_content(name) and subject not in reasons
     ]

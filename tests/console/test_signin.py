@@ -21,9 +21,9 @@ from django.urls import reverse
 
 from memoryproject.process import env
 from memoryproject.tenancy.models import Membership
-from operations.checks import check_provider
 from tests.conftest import Agent
 from tests.console.oidc_server import CLIENT, SECRET, Provider, providing
+from wings.operations.checks import check_provider
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a good long password"

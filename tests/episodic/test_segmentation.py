@@ -65,9 +65,7 @@ def run_segment_job(agent: Agent, segmenter: CutAfter) -> int:
     job = Job.objects.of(agent.tenant).get(kind=Kind.SEGMENT, state=State.READY)
     claim = claims.claim(job.id)
     assert claim is not None
-    segmentation.segment_window(
-        claim=claim, segmenter=segmenter, take_reviews=lambda conversation: None
-    )
+    segmentation.segment_window(claim=claim, segmenter=segmenter)
     job.refresh_from_db()
     return int(job.result["episodes"])
 

@@ -16,8 +16,6 @@ from django.core import serializers
 from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
-from console.models import SavedFilter
-from console.transfer import imports
 from episodic.models import Conversation
 from indexing.models import Memory
 from memoryproject.tenancy.models import Tenant, TenantModel
@@ -25,6 +23,8 @@ from memoryproject.tenancy.walls import acting_for
 from semantic.models import Fact, Suggestion
 from tests.conftest import Agent
 from tests.talk import MORNING, messages, whole_talk
+from wings.console.models import SavedFilter
+from wings.transfer import imports
 
 CANARY = "Zanzibarquux"
 """A word that nobody says, also as part of longer ones and in any case."""

@@ -9,17 +9,17 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from episodic.models import Conversation, Message
-from erasure.models import Erasure, State
 from jobs.draining import drain_jobs
 from jobs.models import Job
 from memoryproject.tenancy.walls import acting_for
-from notes.models import Note
-from retrieval.mirror import FolderAway
 from semantic.models import Changeset
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.erasure.lives import as_json, digest, erase, memories
 from tests.shared import ana, told
+from wings.erasure.models import Erasure, State
+from wings.navigation.mirror import FolderAway
+from wings.notes.models import Note
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db

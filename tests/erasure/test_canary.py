@@ -12,7 +12,6 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.walls import across_tenants
 from tests.conftest import Agent
@@ -29,6 +28,7 @@ from tests.erasure.lives import (
     write_canary,
 )
 from tests.talk import whole_talk
+from wings.erasure.models import Erasure
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 

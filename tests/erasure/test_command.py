@@ -10,7 +10,6 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from erasure.models import Erasure
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from memoryproject.tenancy.models import Tenant
@@ -18,6 +17,7 @@ from memoryproject.tenancy.walls import across_tenants
 from tests.conftest import Agent
 from tests.erasure.lives import CANARY, digest, memories
 from tests.erasure.test_columns import COLUMNS
+from wings.erasure.models import Erasure
 
 pytestmark = pytest.mark.django_db
 

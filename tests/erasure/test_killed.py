@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.process.crash_points import Point
 from memoryproject.tenancy.models import Tenant
@@ -18,6 +17,7 @@ from tests.erasure.lives import CANARY, USER, as_json, digest, dump, erase, writ
 from tests.erasure.test_canary import mentions
 from tests.jobs.test_crash_points import Forker, finish, start_forker
 from tests.talk import whole_talk
+from wings.erasure.models import Erasure
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 

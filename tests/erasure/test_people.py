@@ -13,8 +13,6 @@ from django.conf import settings
 from django.urls import reverse
 
 from episodic.models import Conversation, Episode, Message
-from erasure import proof
-from erasure.models import Erasure
 from indexing.models import SearchVector
 from jobs.draining import drain_jobs
 from memoryproject.tenancy import services as tenancy
@@ -24,6 +22,8 @@ from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.erasure.lives import as_json, dump, erase, queued
+from wings.erasure import proof
+from wings.erasure.models import Erasure
 
 pytestmark = pytest.mark.django_db
 

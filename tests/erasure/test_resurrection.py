@@ -10,21 +10,20 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from console.models import ImportRun
-from console.transfer import imports
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
 from retrieval.memory import Memory
 from retrieval.models import ContextSection
-from retrieval.reading import contexts
-from semantic import fact_imports
-from semantic.file_rows import Row
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.erasure.lives import CANARY, as_json, dump, erase, import_canary
 from tests.llm.answers import change, changes, ratings, segment, segments
 from tests.model_server import Asked, ModelServer, Reply, says
 from tests.talk import MORNING, MOVING, messages
+from wings.console.models import ImportRun
+from wings.navigation import contexts
+from wings.transfer import fact_imports, imports
+from wings.transfer.file_rows import Row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,14 +12,14 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from episodic.models import Conversation, Message
-from erasure import services
-from erasure.models import Erasure, Hold, RetentionPolicy
 from jobs.draining import drain_jobs
 from jobs.reconciler import reconcile
-from notes.models import Note
 from retrieval.models import Retrieval
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, tell
+from wings.erasure import services
+from wings.erasure.models import Erasure, Hold, RetentionPolicy
+from wings.notes.models import Note
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = timezone.now() - timedelta(days=400)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db.models import Func, Q, TextField, Value
 
-from erasure import spellings
 from memoryproject.tenancy.models import Tenant
+from wings.erasure import spellings
 
 pytestmark = pytest.mark.django_db
 

@@ -11,12 +11,12 @@ from episodic.models import Message
 from indexing.models import SearchUnit, ShelfSize
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.models import Tenant
-from semantic import suggestions
 from semantic.models import Evidence, Fact, Suggestion
 from tests.conftest import Agent
 from tests.erasure.lives import erase
 from tests.semantic.learning import act
 from tests.talk import MORNING, messages
+from wings.suggestions import suggestions
 
 pytestmark = pytest.mark.django_db
 

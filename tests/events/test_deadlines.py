@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from django.core.mail import EmailMessage, get_connection
 
-from events import sending, smtp
-from events.models import Event
 from jobs.draining import drain_jobs
 from memoryproject.process.outward import Line
 from tests.conftest import Agent
 from tests.events.dripping import dripping
 from tests.events.test_webhooks import LOOPBACK, add
+from wings.events import sending, smtp
+from wings.events.models import Event
 
 pytestmark = pytest.mark.django_db
 TIMEOUT_S = 0.5
@@ -83,7 +83,7 @@ def erase(agent: Agent) -> None:
 
 @pytest.fixture
 def mail_settings(settings: Any) -> Iterator[Any]:
-    settings.EMAIL_BACKEND = "events.smtp.Backend"
+    settings.EMAIL_BACKEND = "wings.events.smtp.Backend"
     settings.EMAIL_HOST, settings.EMAIL_USE_TLS = "127.0.0.1", False
     return settings
 

@@ -13,9 +13,6 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from events import flow
-from events.models import Event, Webhook
-from events.outbox import announce
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from jobs.reconciler import reconcile
@@ -24,6 +21,9 @@ from tests.api.problems import assert_problem
 from tests.conftest import Agent, tell
 from tests.events.receiver import Receiver, receiving
 from tests.talk import whole_talk
+from wings.events import flow
+from wings.events.models import Event, Webhook
+from wings.events.outbox import announce
 
 pytestmark = pytest.mark.django_db
 LOOPBACK = [ip_network("127.0.0.0/8")]

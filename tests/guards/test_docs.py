@@ -23,7 +23,7 @@ from tests.processes import worker
 ENVIRONMENT_READERS = re.compile(r"read_\w+\(\s*\"([A-Z_]+)\"")
 SOURCES = [settings.BASE_DIR / "memoryproject" / "settings.py"]
 SOURCES += (settings.BASE_DIR / "memoryproject" / "process").rglob("*.py")
-SOURCES += (settings.BASE_DIR / "operations").rglob("*.py")
+SOURCES += (settings.BASE_DIR / "wings" / "operations").rglob("*.py")
 
 
 def read_blocks(page: str, title: str, language: str) -> list[str]:

@@ -87,4 +87,4 @@ def test_two_context_variables_are_left() -> None:
 
 
 def test_folders_of_the_product_are_walked() -> None:
-    assert {Path(folder).name for folder in FOLDERS} >= {"retrieval", "memoryproject", "console"}
+    assert {Path(folder).name for folder in FOLDERS} >= {"retrieval", "memoryproject", "wings"}

@@ -10,12 +10,12 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection, models
 
-from console.models import SavedFilter
-from events.models import MailChoice
 from jobs.models import WorkerRestart
 from memoryproject.ai.models import Breaker
 from memoryproject.tenancy.models import Tenant, TenantModel
 from tests.guards.test_tenant_walls import MODELS, OURS
+from wings.console.models import SavedFilter
+from wings.events.models import MailChoice
 
 LABELS = [*OURS, "ai"]
 BELONGS_TO_NOBODY: dict[type[models.Model], str] = {
@@ -95,7 +95,7 @@ SOURCES = [
     path
     for path in settings.BASE_DIR.rglob("*")
     if path.suffix in {".py", ".sql"}
-    and path.relative_to(settings.BASE_DIR).parts[0] in {*OURS, "memoryproject", "operations"}
+    and path.relative_to(settings.BASE_DIR).parts[0] in {*OURS, "memoryproject", "wings"}
     and "migrations" not in path.parts
 ]
 MENTION = re.compile(r"(?:FROM|JOIN|UPDATE|INTO)\s+indexing_searchunit\b")

@@ -14,12 +14,8 @@ APPS = [
     "indexing",
     "episodic",
     "semantic",
-    "notes",
     "retrieval",
-    "operations",
-    "console",
-    "erasure",
-    "people",
+    "wings",
 ]
 FILES = [
     path
@@ -40,7 +36,7 @@ CHANGES = re.compile(r"\b(?:INSERT|(?<!FOR )UPDATE|DELETE|TRUNCATE|ALTER|DROP|CR
 def find_app(path: Path) -> str:
     """Return the app whose tables a file of SQL may name."""
     first, second, *_ = path.relative_to(settings.BASE_DIR).parts
-    return second if first == "memoryproject" else first
+    return second if first in ("memoryproject", "wings") else first
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-STYLES = settings.BASE_DIR / "console" / "static"
+STYLES = settings.BASE_DIR / "wings" / "console" / "static"
 TEMPLATES = settings.BASE_DIR / "templates"
 SCROLLING_RULE = re.compile(r"([^{}]+)\{[^{}]*\boverflow(?:-[xy])?:\s*(?:auto|scroll)")
 OPENING_TAG = re.compile(r"<(\w+)((?:\{[{%].*?[}%]\}|[^<>])*)>", re.DOTALL)

@@ -124,7 +124,7 @@ def test_each_join_of_the_models_compares_the_tenants(model: type[TenantModel]) 
             assert re.search(r'JOIN .* ON \(.*"tenant_id" = [^ ]+"tenant_id"', text), text
 
 
-FOLDERS = [settings.BASE_DIR / name for name in (*OURS, "memoryproject", "operations")]
+FOLDERS = [settings.BASE_DIR / name for name in (*OURS, "memoryproject", "wings")]
 WORDS = "WHERE|SET|JOIN|LEFT|CROSS|INNER|USING|ON|ORDER|GROUP|LIMIT|AND|OFFSET|UNION|VALUES"
 MENTION = re.compile(
     rf"\b(?:FROM|JOIN|UPDATE|INTO|USING)\s+(?:public\.)?({'|'.join(TABLES)})\b"

@@ -23,9 +23,10 @@ from episodic.models import Message
 from jobs import claims, liveness, tasks
 from jobs.cluster import NICENESS
 from jobs.enqueue import RUN_JOB, enqueue
-from jobs.flows import get_flow, register_flow
+from jobs.flows import get_flow
 from jobs.models import Job, Kind, State
 from jobs.supervisor import let_go_of_dead
+from memoryproject.wings import list_wings
 from tests.conftest import Agent
 from tests.jobs.oracle import find_violations
 from tests.processes import PATIENCE_S, worker
@@ -163,10 +164,9 @@ def test_the_name_that_a_wake_up_carries_is_that_of_the_task() -> None:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_an_app_has_registered_how_jobs_of_a_kind_run(kind: Kind) -> None:
+def test_one_wing_declares_how_jobs_of_a_kind_run(kind: Kind) -> None:
     assert callable(get_flow(kind).run)
-    with pytest.raises(ValueError, match="already"):
-        register_flow(kind, get_flow(kind))
+    assert sum(kind in wing.flows for wing in list_wings()) == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,11 +14,11 @@ from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
 from jobs.reconciler import CALLED_WITHIN, reconcile
 from memoryproject.ai.models import Breaker
-from operations import metrics
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import flush_job
 from tests.model_server import ModelServer, fails, says, sends
+from wings.operations import metrics
 
 pytestmark = pytest.mark.django_db
 SENTENCE = "scripted: 401: the key was refused, see OPENAI_API_KEY"

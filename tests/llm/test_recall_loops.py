@@ -16,7 +16,6 @@ from jobs import claims
 from jobs.calls import Asker
 from jobs.draining import drain_jobs
 from jobs.models import Job, State
-from retrieval import receipts
 from retrieval.receipts import echoes
 from retrieval.receipts.echoes import ECHOED_FOR
 from semantic import consolidation
@@ -316,7 +315,6 @@ def test_a_run_that_is_repeated_decides_the_same(
     segmentation.segment_window(
         claim=claim,
         segmenter=make_segmenter(asker),
-        take_reviews=receipts.take_pending_reviews,
         everything=True,
         finish=False,
     )

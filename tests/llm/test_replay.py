@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from django.db.models.functions import Now
@@ -16,6 +16,7 @@ from jobs.calls import Asker
 from jobs.claims import LeaseLost
 from jobs.draining import drain_jobs
 from jobs.models import Job, LLMCall, State
+from memoryproject.wings import Wing
 from tests.conftest import Agent
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import flush_job
@@ -28,11 +29,11 @@ class Killed(Exception):
     """Stands for the end of the process."""
 
 
-def die(conversation: Conversation) -> None:
+def die(conversation: Conversation, episodes: Sequence[Episode]) -> None:
     raise Killed
 
 
-def outlive_the_lease(conversation: Conversation) -> None:
+def outlive_the_lease(conversation: Conversation, episodes: Sequence[Episode]) -> None:
     Job.objects.of(conversation.tenant).update(lease_token=uuid.uuid4())
 
 
@@ -42,11 +43,12 @@ def outlive_the_lease(conversation: Conversation) -> None:
     ids=["killed in the commit", "another run holds the job"],
 )
 def test_a_replay_pays_nothing_and_answers_the_same(
-    within_commit: Callable[[Conversation], None],
+    within_commit: Callable[[Conversation, Sequence[Episode]], None],
     error: type[Exception],
     model: ModelServer,
     ana: Agent,
     talk: uuid.UUID,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answer = segments(segment(3, "Mira's job"), segment(7, "Jonas's van"))
     model.script("segment", says(answer, usage={"prompt_tokens": 600, "completion_tokens": 80}))
@@ -55,11 +57,11 @@ def test_a_replay_pays_nothing_and_answers_the_same(
     job = flush_job(ana)
     claim = claims.claim(job.id)
     assert claim is not None
-    with pytest.raises(error):
+    with monkeypatch.context() as patch, pytest.raises(error):
+        patch.setattr(segmentation, "list_wings", lambda: [Wing(on_episodes=within_commit)])
         segmentation.segment_window(
             claim=claim,
             segmenter=make_segmenter(Asker(claim)),
-            take_reviews=within_commit,
             everything=True,
         )
     assert not Episode.objects.of(ana.tenant).exists()

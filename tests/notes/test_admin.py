@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from jobs.enqueue import enqueue
 from jobs.models import Kind
-from notes.models import Link, Note
 from tests.conftest import Agent
 from tests.notes.graphs import link, write
 from tests.notes.test_writing import change
+from wings.notes.models import Link, Note
 
 pytestmark = pytest.mark.django_db
 

@@ -11,11 +11,11 @@ from django.db import connections, transaction
 from indexing import services as index
 from indexing.models import SearchUnit, SearchVector
 from memoryproject.ai import embeddings
-from notes.models import Note, NoteVersion
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
 from tests.notes.graphs import write
 from tests.notes.test_writing import change
+from wings.notes.models import Note, NoteVersion
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,11 +11,11 @@ import pytest
 from django.conf import settings
 
 from indexing.models import Memory
-from notes.models import Link, Note
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, write
 from tests.notes.test_writing import PLAN, THREAD, change
+from wings.notes.models import Link, Note
 
 pytestmark = [pytest.mark.django_db]
 

@@ -14,13 +14,13 @@ from indexing.models import SearchUnit, SearchVector
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from memoryproject.tenancy.walls import acting_for
-from notes import services
-from notes.models import Note
 from tests.api.problems import assert_problem
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
 from tests.notes.graphs import write
 from tests.notes.test_finding import found
+from wings.notes import services
+from wings.notes.models import Note
 
 pytestmark = pytest.mark.django_db
 KEY = {"Idempotency-Key": "k"}

@@ -23,13 +23,13 @@ from jobs.models import Job, Kind, State
 from memoryproject.ai import embeddings
 from memoryproject.ai.models import Breaker
 from memoryproject.tenancy.walls import across_tenants
-from notes import services
-from notes.wording import PASSAGE_AT_MOST
 from tests.conftest import Agent
 from tests.embedders import embedding_by
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server
 from tests.notes.graphs import write
 from tests.notes.test_writing import THREAD, change
+from wings.notes import services
+from wings.notes.wording import PASSAGE_AT_MOST
 
 pytestmark = pytest.mark.django_db
 CHAPTERS = 8

@@ -9,13 +9,13 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from episodic.models import Episode
-from notes.kinds import LinkType
-from notes.models import Link
+from indexing.kinds import LinkType
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, links_of, write
+from wings.notes.models import Link
 
 pytestmark = pytest.mark.django_db
 

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
 from memoryproject.tenancy.models import Tenant
-from retrieval import links
 from semantic.models import Evidence
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
+from wings.navigation import links
 
 pytestmark = pytest.mark.django_db
 

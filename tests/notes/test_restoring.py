@@ -9,10 +9,10 @@ import pytest
 from indexing.models import SearchUnit, SearchVector
 from jobs.draining import drain_jobs
 from memoryproject.edge.errors import NotFound
-from notes import services
-from notes.models import Note
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, write
+from wings.notes import services
+from wings.notes.models import Note
 
 pytestmark = pytest.mark.django_db
 

@@ -12,10 +12,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
-from retrieval import links
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
+from wings.navigation import links
 
 pytestmark = pytest.mark.django_db
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notes.kinds import SourceType
-from notes.wording import (
+from indexing.kinds import SourceType
+from memoryproject.text.sentences import shorten
+from tests.notes.test_writing import THREAD
+from wings.notes.wording import (
     LABEL_AT_MOST,
     PASSAGE_AT_MOST,
     SNIPPET_AT_MOST,
@@ -15,10 +17,8 @@ from notes.wording import (
     label_of,
     own_text,
     passages,
-    shorten,
     snippet,
 )
-from tests.notes.test_writing import THREAD
 
 TEXTS = st.text(max_size=400) | st.text(alphabet="ab .\n。中", min_size=1_000, max_size=5_000)
 

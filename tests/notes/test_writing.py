@@ -9,9 +9,9 @@ import pytest
 
 from episodic.models import Conversation
 from indexing.models import SearchUnit, SearchVector
-from notes.models import Note, NoteVersion
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from wings.notes.models import Note, NoteVersion
 
 pytestmark = pytest.mark.django_db
 

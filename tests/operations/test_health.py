@@ -16,8 +16,8 @@ from jobs.backlog import STANDS_STILL_AFTER
 from jobs.models import Job, Kind, State, WorkerRestart
 from jobs.supervisor import Supervisor, find_reason_to_end
 from memoryproject.process.forks import fork, kill
-from operations import metrics
 from tests.conftest import Agent
+from wings.operations import metrics
 
 pytestmark = pytest.mark.django_db
 

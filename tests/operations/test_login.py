@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
-from operations.management.commands import run
-from operations.management.commands.login import find_address, keep_address
+from wings.operations.management.commands import run
+from wings.operations.management.commands.login import find_address, keep_address
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from django.conf import settings as project
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from operations.metrics import collector
 from tests.conftest import Agent, tell
+from wings.operations.metrics import collector
 
 pytestmark = pytest.mark.django_db
 NAME = re.compile(r"\bmemory_[a-z_]+")

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from operations.archive.sealing import PART, NotOpened, Sealer, open_sealed
+from wings.operations.archive.sealing import PART, NotOpened, Sealer, open_sealed
 
 
 def seal(data: bytes, *, passphrase: str = "so", name: str = "dump") -> bytes:

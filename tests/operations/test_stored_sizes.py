@@ -10,9 +10,9 @@ from django.db import connection
 
 from memoryproject.tenancy import installation, quotas
 from memoryproject.tenancy.models import StoredSize
-from operations import stored_sizes
 from tests.conftest import Agent
 from tests.talk import whole_talk
+from wings.operations import stored_sizes
 
 
 def post_talk(agent: Agent) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from episodic.models import Conversation, Message
-from erasure.services import lift_hold, place_hold
 from memoryproject.tenancy.models import TenantModel
-from notes.models import Note
-from people.models import Alias, Merge, Person
 from retrieval.models import Retrieval
 from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
+from wings.erasure.services import lift_hold, place_hold
+from wings.notes.models import Note
+from wings.people.models import Alias, Merge, Person
 
 pytestmark = pytest.mark.django_db
 KINDS = ("conversations", "messages", "episodes", "facts", "notes", "answers")

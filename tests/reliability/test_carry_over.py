@@ -15,10 +15,10 @@ import pytest
 from memoryproject import embedded
 from memoryproject.embedded import databases
 from memoryproject.embedded.bootstrap import superuser_conninfo
-from operations.archive import dumps, files
 from tests.reliability.product import MANAGE, PATIENCE_S, Product, web
 from tests.reliability.test_backup import count_rows
 from tests.template import copy_template
+from wings.operations.archive import dumps, files
 
 FOLDER = Path(__file__).parent / "last_landing"
 DUMP = FOLDER / "memory.dump.gz"

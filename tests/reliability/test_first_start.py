@@ -15,13 +15,13 @@ from django.conf import settings
 
 from bench.storm.processes import find_children, look_up, read_command
 from bench.storm.services import find_port
-from episodic.loading import read_conversations
 from memoryproject import embedded
-from operations.management.commands.login import QUESTION
-from operations.management.commands.seed_demo import DEMO, TENANT
 from tests.model_server import Reply, run_model_server, says
 from tests.reliability.client import Caller
 from tests.reliability.product import MANAGE, Product, end, web
+from wings.operations.management.commands.login import QUESTION
+from wings.operations.management.commands.seed_demo import DEMO, TENANT
+from wings.transfer.loading import read_conversations
 
 pytestmark = pytest.mark.gate
 LISTENS_WITHIN_S, SHOWS_WITHIN_S = 180.0, 300.0

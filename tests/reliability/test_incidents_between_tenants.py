@@ -15,12 +15,10 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
-from events.models import Event
 from indexing.models import Memory
 from jobs.models import Job
 from memoryproject import urls
 from memoryproject.tenancy.views import KeyedView
-from notes.models import Link, Note
 from retrieval.models import Context, ContextSection, Retrieval
 from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
 from tests.conftest import Agent
@@ -28,6 +26,8 @@ from tests.llm.conftest import flush_job
 from tests.reliability.test_degradation import BODIES
 from tests.semantic.learning import leave_suggestion
 from tests.tenancy.test_scopes import CALLS
+from wings.events.models import Event
+from wings.notes.models import Link, Note
 
 pytestmark = pytest.mark.gate
 

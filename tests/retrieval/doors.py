@@ -11,12 +11,11 @@ from typing import Any, Protocol
 
 from memoryproject.edge.fields import say_moment
 from memoryproject.tenancy.reading import Reading
-from retrieval import reading
-from retrieval.reading import contexts, results
 from retrieval.search.in_tenant import SearchRequest
 from retrieval.truncation import Strategy
 from tests.conftest import Agent
 from tests.retrieval.searches import search
+from wings.navigation import contexts, reading, results
 
 Answer = dict[str, Any]
 

@@ -11,12 +11,12 @@ import pytest
 from episodic.models import Message
 from memoryproject.text import tokens
 from memoryproject.text.cleaning import clean_line
-from retrieval import mirror
-from retrieval.mirror.page import read_page
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent
 from tests.notes.graphs import write
 from tests.retrieval.payloads import DEFINED, HOST, PAYLOADS, UNSEEN, assert_harmless
+from wings.navigation import mirror
+from wings.navigation.mirror.page import read_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.gate]
 

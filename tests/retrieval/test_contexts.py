@@ -18,13 +18,13 @@ from jobs.reconciler import reconcile
 from memoryproject.ai.counting import get_counter
 from memoryproject.text import tokens
 from retrieval.models import Context, ContextSection
-from retrieval.reading import contexts
 from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent, make_agent
 from tests.notes.graphs import UNKNOWN, write
 from tests.retrieval.counting import counted_by
+from wings.navigation import contexts
 
 pytestmark = pytest.mark.django_db
 

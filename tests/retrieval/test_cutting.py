@@ -14,8 +14,8 @@ from memoryproject.ai.counting import get_counter
 from memoryproject.text.cleaning import break_definitions, clean_block, clean_line
 from memoryproject.text.tokens import CHARS4, COUNTERS
 from retrieval.memory import Memory
-from retrieval.reading import cut_memory
 from retrieval.truncation import ELLIPSIS, GAP, Strategy, cut
+from wings.navigation.reading import cut_memory
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 WORDS = st.sampled_from(

@@ -10,11 +10,11 @@ import pytest
 
 from indexing.models import Memory
 from memoryproject import urls
-from notes.models import Link, Note
 from retrieval.models import Context, ContextSection, Retrieval
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
+from wings.notes.models import Link, Note
 
 pytestmark = pytest.mark.django_db
 

@@ -18,13 +18,13 @@ from episodic.models import Episode
 from memoryproject.database.ids import make_id
 from memoryproject.embedded import locate
 from memoryproject.embedded.bootstrap import connect_as_superuser
-from notes.models import Link
-from retrieval import links, mirror, reading
 from retrieval.search import in_tenant
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
 from tests.retrieval.searches import found, search
+from wings.navigation import finding, links, mirror, reading
+from wings.notes.models import Link
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
@@ -162,7 +162,7 @@ def test_the_services_follow_it_as_little_as_the_calls(
     several = links.walk_from(tenant=tenant, starts=[start], depth=3)
     assert len(several.nodes) == 1
     request = in_tenant.SearchRequest("kettle", max_hops=3, min_relevance=0.4)
-    findings = in_tenant.find(tenant=tenant, request=request)
+    findings = finding.find(tenant=tenant, request=request)
     assert (findings.total, findings.hops_used) == (2, 1)
 
 

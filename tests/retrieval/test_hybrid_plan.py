@@ -20,7 +20,6 @@ from django.db import connection, connections, transaction
 
 from episodic.models import Conversation
 from indexing.models import MemoryKind, SearchUnit, SearchVector
-from retrieval import links
 from retrieval.hits import Hit, load_candidates
 from retrieval.markdown import NO_FENCE
 from retrieval.models import Retrieval
@@ -35,6 +34,7 @@ from tests.conftest import Agent
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
 from tests.retrieval.searches import make_question
+from wings.navigation import links
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "owner"]),

@@ -23,13 +23,13 @@ from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.walls import across_tenants
-from retrieval import mirror
 from retrieval.memory import Memory as PageMemory
-from retrieval.mirror.page import UnreadablePage, read_page, write_page
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.notes.graphs import link, write
 from tests.talk import whole_talk
+from wings.navigation import mirror
+from wings.navigation.mirror.page import UnreadablePage, read_page, write_page
 
 pytestmark = pytest.mark.django_db
 

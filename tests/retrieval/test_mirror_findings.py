@@ -12,10 +12,10 @@ import pytest
 from indexing.models import MemoryKind
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text.tokens import count_tokens
-from retrieval.reading import results
-from retrieval.reading.results import Result
 from retrieval.search.in_tenant import SearchRequest
 from tests.retrieval.test_mirror_search import ANA, CLEO, store
+from wings.navigation import results
+from wings.navigation.results import Result
 
 NOW = datetime.now(UTC)
 

@@ -14,13 +14,11 @@ import pytest
 from indexing.models import MemoryKind
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.models import Tenant
-from retrieval import mirror
 from retrieval.memory import Memory
-from retrieval.mirror.page import write_page
-from retrieval.reading import reconstruction
-from retrieval.reading.reconstruction import ReconstructRequest
-from retrieval.search import in_mirror
-from retrieval.search.in_mirror import Match, search_pages
+from wings.navigation import in_mirror, mirror, reconstruction
+from wings.navigation.in_mirror import Match, search_pages
+from wings.navigation.mirror.page import write_page
+from wings.navigation.reconstruction import ReconstructRequest
 
 NOW = datetime.now(UTC)
 ANA, CLEO = uuid.uuid4(), uuid.uuid4()

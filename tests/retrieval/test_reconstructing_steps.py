@@ -30,12 +30,11 @@ from jobs.draining import drain_jobs
 from memoryproject.ai import embeddings
 from memoryproject.edge.fields import say_moment
 from memoryproject.text.tokens import count_tokens
-from retrieval import links
 from retrieval.models import Retrieval
-from retrieval.reading import reconstruction
 from tests.conftest import Agent
 from tests.notes.graphs import link, write
 from tests.retrieval.test_reconstructing import ask, found_ids, ids, lighthouse, old
+from wings.navigation import links, reconstruction
 
 pytestmark = pytest.mark.django_db
 

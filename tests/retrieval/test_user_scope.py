@@ -13,11 +13,11 @@ from episodic.models import Conversation
 from indexing.models import SearchUnit, SearchVector
 from indexing.owners import scope_of
 from memoryproject.tenancy.models import APIKey
-from people.models import Alias, Merge, Person
 from retrieval.excerpts import drop_dates
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
 from tests.tenancy.test_keys_of_users import bind
+from wings.people.models import Alias, Merge, Person
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,6 @@ from jobs.draining import drain_jobs
 from jobs.models import Job, State
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
-from notes.models import Note
 from retrieval.models import Retrieval
 from semantic.guards import FACT_CHARACTERS_AT_MOST
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -32,6 +31,7 @@ from tests.model_server import ModelServer
 from tests.security.attacks import ATTACKS, FOREIGN, Attack
 from tests.security.obedient import obey
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
+from wings.notes.models import Note
 
 pytestmark = pytest.mark.django_db
 

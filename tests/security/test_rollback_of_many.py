@@ -12,9 +12,9 @@ from episodic.models import Message, Withholding
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind, State
 from jobs.tasks import run_job
-from semantic import rollback
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent
+from wings.rollback import rollback
 
 # Each run has a time of its own only where transactions end.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]

@@ -74,8 +74,8 @@ def test_a_parameter_is_not(line: str) -> None:
 
 REVIEWED = {
     "indexing/approximate.py": 3,  # composed by psycopg, which quotes
-    "erasure/management/commands/erase.py": 1,  # likewise
-    "operations/upgrade/carrying.py": 1,  # likewise
+    "wings/erasure/management/commands/erase.py": 1,  # likewise
+    "wings/operations/upgrade/carrying.py": 1,  # likewise
     "indexing/services.py": 1,  # the names of two tables of ours
     "memoryproject/edge/replicas.py": 1,  # one of two expressions of ours
 }

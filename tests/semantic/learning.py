@@ -12,7 +12,6 @@ from episodic.engines import Line, Segment, Segmentation, Vectors
 from episodic.models import Conversation
 from jobs import claims
 from jobs.models import Job
-from retrieval import receipts
 from retrieval.receipts import echoes
 from semantic import consolidation
 from semantic.curation import Act
@@ -135,7 +134,6 @@ class Talk:
         segmentation.segment_window(
             claim=self.claim(),
             segmenter=OneEpisode(),
-            take_reviews=receipts.take_pending_reviews,
             everything=True,
             finish=False,
         )

@@ -8,16 +8,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from events import notices
-from events.models import Event, Notification
-from events.notices import find_address
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
-from semantic import automatic, reverts, suggestions, triage
+from semantic import reverts
 from semantic.curation import Act
 from semantic.models import Changeset, Suggestion
 from tests.conftest import Agent
 from tests.semantic.learning import Talk, new, repeats
+from wings.events import notices
+from wings.events.models import Event, Notification
+from wings.events.notices import find_address
+from wings.suggestions import automatic, suggestions, triage
 
 pytestmark = pytest.mark.django_db
 

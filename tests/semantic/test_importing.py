@@ -13,12 +13,13 @@ from indexing.models import SearchUnit, SearchVector
 from jobs.draining import drain_jobs
 from jobs.models import Job, Kind
 from memoryproject.edge.errors import Problem
-from semantic import curation, fact_imports, reverts
+from semantic import curation, reverts
 from semantic.curation import Act
-from semantic.fact_imports import Fate
-from semantic.file_rows import Closed, Row, Unusable, parse_row
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent, make_agent
+from wings.transfer import fact_imports
+from wings.transfer.fact_imports import Fate
+from wings.transfer.file_rows import Closed, Row, Unusable, parse_row
 
 HOME = uuid.UUID("7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11")
 SAID = {"fact": "Ana plays the cello.", "category": "interest"}

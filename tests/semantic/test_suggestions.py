@@ -12,10 +12,10 @@ import pytest
 from bench.quality.contradictions import read_suggestions
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Scope
-from semantic import suggestions
 from semantic.engines import Action, Category, Consolidation, Proposal, SuggestionKind
 from semantic.engines import Suggestion as Hint
 from semantic.models import Change, Changeset, Fact, Suggestion
+from semantic.suggesting import SUGGESTIONS_A_RUN
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
 from tests.semantic.fact_makers import know
@@ -33,6 +33,7 @@ from tests.semantic.learning import (
 )
 from tests.semantic.test_curation import declare, restore
 from tests.semantic.test_reverting import revert
+from wings.suggestions import suggestions
 
 pytestmark = pytest.mark.django_db
 
@@ -234,7 +235,7 @@ def test_no_run_floods_the_queue(talk: Talk) -> None:
     hats = [f"Mira has {number} hats." for number in range(12)]
     hints = [contradicts(*two) for two in itertools.combinations(hats, 2)]
     run = talk.learn(*map(new, hats), hints=hints)
-    cap = suggestions.SUGGESTIONS_A_RUN
+    cap = SUGGESTIONS_A_RUN
     assert steps(run)[12:] == [*[("suggest", "same_slot")] * cap, ("skip", "cap")]
     first = talk.agent.get("suggestions", limit="40").json()
     rest = talk.agent.get("suggestions", limit="40", after=first["next"]).json()

@@ -16,7 +16,7 @@ from jobs.models import Job, Kind, State
 from jobs.tasks import run_job
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.walls import across_tenants
-from semantic import curation, suggestions
+from semantic import curation
 from semantic.beliefs import facts_believed_at
 from semantic.corrections import correct_fact
 from semantic.models import CorrectionMark, Evidence, Fact, Suggestion
@@ -36,6 +36,7 @@ from tests.semantic.learning import (
     steps,
 )
 from tests.semantic.test_curation import served
+from wings.suggestions import suggestions
 
 pytestmark = pytest.mark.django_db
 

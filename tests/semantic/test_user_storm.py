@@ -17,12 +17,13 @@ from indexing.models import SearchUnit
 from jobs.draining import drain_jobs
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.walls import across_tenants
-from semantic import curation, suggestions
+from semantic import curation
 from semantic.models import Changeset, Evidence, Fact, Suggestion
 from semantic.reverts import revert_changeset
 from tests.conftest import Agent, make_agent
 from tests.semantic.learning import act
 from tests.talk import MORNING, messages
+from wings.suggestions import suggestions
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 

@@ -13,11 +13,11 @@ from episodic.models import Conversation, Message
 from memoryproject import urls
 from memoryproject.tenancy import services
 from memoryproject.tenancy.views import KeyedView
-from notes.models import Note
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
 from tests.guards.test_tenant_walls import TENANT_MODELS
 from tests.talk import whole_talk
+from wings.notes.models import Note
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 

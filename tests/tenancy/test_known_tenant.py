@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from notes.models import Note
 from tests.conftest import Agent
+from wings.notes.models import Note
 
 pytestmark = pytest.mark.django_db
 

@@ -14,15 +14,10 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from episodic.models import Conversation, Episode, Message, Withholding
-from erasure.models import Erasure, RetentionPolicy
-from erasure.services import place_hold
-from events.models import Event, Webhook
 from jobs.models import Job
 from memoryproject import urls
 from memoryproject.tenancy.models import TenantModel
 from memoryproject.tenancy.views import KeyedView
-from notes.models import Link, Note
-from people.models import Person
 from retrieval.models import Context, MemoryTest, Retrieval
 from semantic.models import Changeset, CorrectionMark, Fact, Suggestion
 from tests.conftest import Agent, make_agent
@@ -31,6 +26,11 @@ from tests.semantic.learning import leave_suggestion
 from tests.talk import whole_talk
 from tests.tenancy import places
 from tests.tenancy.places import Ids, Place, read_places
+from wings.erasure.models import Erasure, RetentionPolicy
+from wings.erasure.services import place_hold
+from wings.events.models import Event, Webhook
+from wings.notes.models import Link, Note
+from wings.people.models import Person
 
 pytestmark = pytest.mark.django_db
 

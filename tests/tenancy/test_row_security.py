@@ -16,7 +16,6 @@ from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from erasure.models import Erasure
 from jobs import reconciler
 from jobs.models import Job, Kind, State
 from jobs.tasks import run_job
@@ -29,6 +28,7 @@ from tests.admin.conftest import leave_rows_everywhere
 from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
 from tests.guards.test_row_security import READ_BY_STATEMENTS
+from wings.erasure.models import Erasure
 
 pytestmark = pytest.mark.django_db
 

@@ -102,7 +102,7 @@ def find_all(agent: Agent, query: str, *, by_meaning: bool) -> tuple[list[Findin
     meaning = Meaning()
     if by_meaning:
         meaning = Meaning(embeddings.embed_query(query), embeddings.get_embedder().name)
-    return in_tenant._ask(agent.tenant, request, meaning, linked={})
+    return in_tenant.find_with(tenant=agent.tenant, request=request, meaning=meaning)
 
 
 def test_no_search_of_a_tenant_finds_a_strangers_memory_or_counts_one(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from episodic.loading import UnreadableFile
 from episodic.models import Conversation, Message
 from memoryproject.tenancy.models import Tenant
 from tests.bench.quality.samples import figures, read
 from tests.talk import MOVING, RUNNING
+from wings.transfer.loading import UnreadableFile
 
 DATES = ["2023/05/20 (Sat) 02:21", "2023/04/02 (Sun) 18:05"]
 

@@ -29,7 +29,6 @@ from bench.quality.reviews import (
 from bench.quality.run import main
 from bench.quality.sessions import SourcedText
 from bench.tables import area_under_curve
-from episodic.loading import UnreadableFile
 from tests.bench.quality.samples import (
     figures,
     locomo,
@@ -42,6 +41,7 @@ from tests.bench.quality.samples import (
     write,
 )
 from tests.talk import MOVING
+from wings.transfer.loading import UnreadableFile
 
 # Segments -------------------------------------------------------------------------
 

@@ -16,8 +16,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
-from console.conversations.timeline import read_cells, surprise_level
-from console.transcript import CUT_AT, render_span
 from episodic.models import Conversation, Episode, Message
 from episodic.revealing import Reader
 from jobs.models import Job, State
@@ -26,6 +24,8 @@ from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.shared import ana, told
 from tests.talk import EVENING, MORNING, MOVING, whole_talk
+from wings.console.conversations.timeline import read_cells, surprise_level
+from wings.console.transcript import CUT_AT, render_span
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db

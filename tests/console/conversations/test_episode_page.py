@@ -14,8 +14,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
-from console.charts import Chart, Series
-from console.conversations.episode_page import (
+from episodic.models import Episode, Message, Review
+from semantic.models import Evidence
+from tests.conftest import Agent
+from tests.shared import ana, told
+from wings.console.charts import Chart, Series
+from wings.console.conversations.episode_page import (
     STEPS,
     Stretch,
     describe_memory,
@@ -23,10 +27,6 @@ from console.conversations.episode_page import (
     list_stretches,
     render_days,
 )
-from episodic.models import Episode, Message, Review
-from semantic.models import Evidence
-from tests.conftest import Agent
-from tests.shared import ana, told
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from memoryproject.database.clock import read_database_clock
-from semantic import curation, forgetting
+from semantic import curation
 from semantic.models import Changeset, Fact, Suggestion
 from semantic.reverts import revert_changeset
 from semantic.services import NewFact, open_facts
@@ -29,6 +29,7 @@ from tests.semantic.learning import (
     replace,
 )
 from tests.semantic.test_curation import correct, declare, restore
+from wings.forgetting import facts as forgetting
 
 pytestmark = pytest.mark.django_db(transaction=True)  # in one transaction the clock stands still
 

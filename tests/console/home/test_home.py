@@ -18,9 +18,6 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from console.charts import Chart
-from console.home import metrics, sections
-from console.home.sections import Tile
 from episodic.models import Conversation, Episode, Message
 from jobs import backlog, spending
 from jobs.models import Job, Kind, LLMCall, State, WorkerRestart
@@ -33,6 +30,9 @@ from tests.conftest import Agent
 from tests.semantic.learning import Talk, contradicts, new
 from tests.semantic.test_curation import declare
 from tests.shared import ana, told
+from wings.console.charts import Chart
+from wings.console.home import metrics, sections
+from wings.console.home.sections import Tile
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db

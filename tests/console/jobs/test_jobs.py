@@ -19,7 +19,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from console.texts import TEXTS
 from episodic.models import Episode, Message
 from jobs import claims
 from jobs.draining import drain_jobs
@@ -31,6 +30,7 @@ from semantic.models import Changeset
 from tests.conftest import Agent
 from tests.console.operators import SCRIPT, make_job, post, read, records_of
 from tests.talk import whole_talk
+from wings.console.texts import TEXTS
 
 pytestmark = pytest.mark.django_db
 

@@ -14,14 +14,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from console.notes.forms import NoteForm
 from indexing.models import Memory
-from notes.models import Link, Note, NoteVersion
 from tests.admin.pages import seen
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.notes.test_writing import change
 from tests.shared import ana, told
+from wings.console.notes.forms import NoteForm
+from wings.notes.models import Link, Note, NoteVersion
 
 __all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db

@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from people.models import Merge, Person
 from tests.admin.pages import page
 from tests.conftest import Agent
 from tests.console.people.test_person_page import WHY, add, talk
+from wings.people.models import Merge, Person
 
 pytestmark = pytest.mark.django_db
 __all__ = ["talk"]

@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from people.models import Merge, Person
 from tests.admin.pages import page
 from tests.conftest import Agent
 from tests.talk import whole_talk
+from wings.people.models import Merge, Person
 
 pytestmark = pytest.mark.django_db
 WHY = "The same mail address."

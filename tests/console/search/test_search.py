@@ -14,7 +14,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from console.models import SavedFilter
 from episodic import revealing
 from episodic.models import Conversation
 from semantic import curation
@@ -22,6 +21,7 @@ from semantic.models import Fact
 from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import visit_as
 from tests.notes.graphs import write
+from wings.console.models import SavedFilter
 
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"

@@ -23,20 +23,20 @@ from hypothesis import given as given_any
 from hypothesis import strategies
 from pytest_django import Settings
 
-from console.counting import count_capped, render_sum
-from console.models import ExportRun, ImportRun
-from console.transfer import exports, imports, row_files
-from console.transfer.export_tables import EXPORTS, FACTS
-from console.transfer.exports import ExportFilter
 from episodic.models import Episode, Message
-from semantic import curation, fact_imports
+from semantic import curation
 from semantic.curation import Act
-from semantic.file_rows import parse_row
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.notes.graphs import link, write
 from tests.notes.test_writing import change
+from wings.console.counting import count_capped, render_sum
+from wings.console.models import ExportRun, ImportRun
+from wings.transfer import exports, fact_imports, imports, row_files
+from wings.transfer.export_tables import EXPORTS, FACTS
+from wings.transfer.exports import ExportFilter
+from wings.transfer.file_rows import parse_row
 
 HOME = uuid.UUID("7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11")
 TABLES = {"facts": Fact, "episodes": Episode, "messages": Message}

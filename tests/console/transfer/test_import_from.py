@@ -16,14 +16,10 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
 
-from console.transfer.peer_imports import read_records
-from episodic.loading import to_uuid
 from episodic.models import Conversation, Message
-from erasure.models import Erasure
 from jobs.draining import drain_jobs
 from memoryproject.tenancy.models import TenantModel
 from memoryproject.tenancy.quotas import ROWS, set_quota
-from notes.models import Note
 from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
 from tests.console.transfer.peers import (
@@ -37,6 +33,10 @@ from tests.console.transfer.peers import (
     ZEP,
     write,
 )
+from wings.erasure.models import Erasure
+from wings.notes.models import Note
+from wings.transfer.loading import to_uuid
+from wings.transfer.peer_imports import read_records
 
 pytestmark = pytest.mark.django_db
 

@@ -20,14 +20,14 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
-from console.models import ImportBatch, ImportRun
-from console.transfer import imports
 from memoryproject.tenancy.walls import across_tenants
 from semantic.curation import Act
 from semantic.models import Changeset, Fact
 from semantic.reverts import revert_changeset
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
+from wings.console.models import ImportBatch, ImportRun
+from wings.transfer import imports
 
 pytestmark = pytest.mark.django_db
 HOME = "7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11"

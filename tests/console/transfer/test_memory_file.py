@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from console.models import ExportRun
 from episodic.models import Conversation, Episode, Message
 from indexing.models import SearchUnit
 from jobs.draining import drain_jobs
@@ -27,6 +26,7 @@ from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
 from tests.console.transfer.test_exports import leave_notes
 from tests.console.transfer.test_import_from import count_rows
+from wings.console.models import ExportRun
 
 pytestmark = pytest.mark.django_db
 

@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class NotesConfig(AppConfig):
-    name = "notes"
-    verbose_name = "Memory"

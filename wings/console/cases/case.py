@@ -1,0 +1,161 @@
+"""The case of one answer: facts with their state then and now, episodes, and messages around it.
+
+A fact's sentence never changes; its state at the time comes from the states in changesets.
+"""
+
+import uuid
+from collections import defaultdict
+from typing import Any
+
+from django.db.models import Q
+
+from episodic.models import Episode, Message, Review, Role
+from episodic.revealing import Reader
+from indexing.languages import SIMPLE
+from retrieval.models import Retrieval, RetrievalHit
+from semantic import beliefs, states
+from semantic.models import Changeset, Evidence
+from wings.console.facts.changes import read_facts, render_change
+from wings.console.highlights import count_forms, list_words
+from wings.console.transcript import ShownMessage, read_transcript
+
+BEFORE, AFTER = 2, 8
+"""Messages shown around the moment of the answer."""
+MESSAGES_AT_MOST = 600
+CHANGES_AT_MOST = 1_000
+HELD = "held"
+COMMON_IN = 4
+"""A word that more than a quarter of the served facts have tells nothing."""
+
+
+class Case:
+    """Everything about one answer, in a dozen queries however much was served.
+
+    `before` has the last messages when the question was asked, `after` those after it, with what
+    the agent made of the answer; `reply` is the next message of the assistant, if any is on
+    record. `facts` and `episodes` are the hits, each with its `fact` or `episode`, which is None
+    where that was erased; `changed` has the facts whose state is another one now.
+    """
+
+    def __init__(self, retrieval: Retrieval, *, reader: Reader) -> None:
+        self.retrieval, self._reader, through = retrieval, reader, retrieval.through_seq
+        hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
+        served: list[Any] = list(hits.order_by("rank", "id"))
+        self.facts = [hit for hit in served if hit.memory_kind == "fact"]
+        self.episodes = [hit for hit in served if hit.memory_kind == "episode"]
+        self._evidence = self._read_evidence()
+        self._messages = self._read_messages()
+        self.before = [row for row in self._messages if through - BEFORE < row.seq <= through]
+        self.after = [row for row in self._messages if through < row.seq <= through + AFTER]
+        self._read_facts()
+        self._mark_used_words()
+        self.changed = [hit for hit in self.facts if hit.has_changed]
+        self._read_episodes()
+        self.reply = self._find_reply()
+
+    def _read_evidence(self) -> dict[uuid.UUID, list[Any]]:
+        rows = Evidence.objects.of(self.retrieval.tenant).select_related("withdrawn_by", "episode")
+        rows = self._reader.rows(rows)
+        rows = rows.filter(fact__in=[hit.memory_id for hit in self.facts]).order_by("id")
+        evidence: dict[uuid.UUID, list[Any]] = defaultdict(list)
+        for row in rows[:CHANGES_AT_MOST]:
+            evidence[row.fact_id].append(row)
+        return evidence
+
+    def _read_messages(self) -> list[ShownMessage]:
+        """Return all messages that the case needs, in order, in one query."""
+        through = self.retrieval.through_seq
+        home = self.retrieval.conversation_id
+        own = (row for rows in self._evidence.values() for row in rows if _home_of(row) == home)
+        seqs = {seq for row in own for seq in row.message_seqs}
+        return self._show_messages(
+            Q(seq__in=seqs)
+            | Q(episode__in=[hit.memory_id for hit in self.episodes])
+            | Q(seq__gt=through - BEFORE, seq__lte=through + AFTER),
+            at_most=MESSAGES_AT_MOST,
+        )
+
+    def _find_reply(self) -> ShownMessage | None:
+        """Return the first message of the assistant that came after the question."""
+        after = Q(role=Role.ASSISTANT, seq__gt=self.retrieval.through_seq)
+        return next(iter(self._show_messages(after, at_most=1)), None)
+
+    def _show_messages(self, wanted: Q, *, at_most: int) -> list[ShownMessage]:
+        home = self.retrieval.conversation_id
+        if home is None:
+            return []
+        messages = Message.across_tenants.filter(tenant=self.retrieval.tenant_id)
+        ids = messages.filter(wanted, conversation=home).order_by("seq").values("id")[:at_most]
+        rows = messages.filter(id__in=ids)
+        return read_transcript(rows, conversation_id=home, reader=self._reader)
+
+    def _read_facts(self) -> None:
+        """Set on each hit its fact with its state then and now, sources, and later changes."""
+        tenant, answer = self.retrieval.tenant, self.retrieval
+        ids = [hit.memory_id for hit in self.facts]
+        steps_of = beliefs.read_steps_of(tenant, ids)
+        facts = read_facts(tenant, (step for steps in steps_of.values() for step in steps), ids)
+        by_seq = {message.seq: message for message in self._messages}
+        for hit in self.facts:
+            hit.fact, steps = facts.get(hit.memory_id), steps_of[hit.memory_id]
+            then = states.State()
+            if hit.fact:
+                then = beliefs.find_state_at(hit.fact, steps, answer.created_at, act_id=answer.id)
+            hit.state_then, hit.valid_until_then = then.because or HELD, then.valid_until
+            hit.state_now = (hit.fact.invalidated_because or HELD) if hit.fact else "erased"
+            hit.has_changed = hit.state_now != hit.state_then
+            hit.sources = self._evidence[hit.memory_id] if hit.fact else []
+            for source in hit.sources:
+                is_here = _home_of(source) == self.retrieval.conversation_id
+                seqs = source.message_seqs if is_here else ()
+                source.messages = [by_seq[seq] for seq in seqs if seq in by_seq]
+                source.state = self._name_source_state(source)
+            hit.later = [
+                render_change(step, facts, about=hit.memory_id)
+                for step in steps
+                if self._comes_after(step.changeset)
+            ]
+
+    def _comes_after(self, changeset: Changeset) -> bool:
+        """Return whether a changeset is later than the answer; at one moment their ids decide."""
+        answer = self.retrieval
+        return (changeset.started_at, changeset.id) > (answer.created_at, answer.id)
+
+    def _name_source_state(self, row: Evidence) -> str:
+        if (row.created_at, row.id) > (self.retrieval.created_at, self.retrieval.id):
+            return "added later"
+        if row.withdrawn_by is None:
+            return ""
+        return "withdrawn later" if self._comes_after(row.withdrawn_by) else "withdrawn before"
+
+    def _mark_used_words(self) -> None:
+        """Set on each hit the words of its fact that the agent used next, if readable.
+
+        Words that many of the facts have are left out.
+        """
+        home = self.retrieval.conversation
+        language = home.language if home else SIMPLE
+        replies = [
+            row.text for row in self.after if row.role == Role.ASSISTANT and not row.is_masked
+        ]
+        counts = count_forms([hit.fact.fact for hit in self.facts if hit.fact], language)
+        most = max(1, len(self.facts) // COMMON_IN)
+        rare = {form for form in count_forms(replies, language) if 0 < counts[form] <= most}
+        for hit in self.facts:
+            hit.used = list_words(hit.fact.fact, rare, language) if hit.fact else ()
+
+    def _read_episodes(self) -> None:
+        """Set on each hit its episode, with messages and reviews."""
+        tenant, ids = self.retrieval.tenant, [hit.memory_id for hit in self.episodes]
+        episodes = self._reader.rows(Episode.objects.of(tenant)).in_bulk(ids)
+        rows = Review.objects.of(tenant).filter(episode__in=list(episodes))
+        reviews = list(rows.filter(retrieval_id=self.retrieval.id).order_by("id"))
+        for hit in self.episodes:
+            hit.episode = episodes.get(hit.memory_id)
+            hit.messages = [row for row in self._messages if row.episode_id == hit.memory_id]
+            hit.reviews = [row for row in reviews if row.episode_id == hit.memory_id]
+
+
+def _home_of(row: Evidence) -> uuid.UUID:
+    """Return the conversation in which evidence was said; its episode is loaded."""
+    return row.episode.conversation_id  # type: ignore[no-any-return]

@@ -1,0 +1,59 @@
+"""Deletes saved filters and rows of imports that name what is erased, inside an erasure."""
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+
+from django.db.models import Q
+
+from episodic.models import Conversation
+from memoryproject.database.batches import in_batches
+from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import Eraser
+from wings.console.models import ImportBatch, ImportRun, SavedFilter
+
+
+def erase_saved_filters(ids: Sequence[uuid.UUID]) -> Counter[str]:
+    """Delete saved searches and lists whose address contains one of the ids."""
+    erased = 0
+    for some in in_batches(ids, size=200):
+        naming = Q.create([("path__contains", str(row_id)) for row_id in some], connector=Q.OR)
+        erased += SavedFilter.objects.filter(naming).delete()[0]
+    return Counter(saved_searches=erased)
+
+
+def erase_import_rows(conversation: Conversation) -> Counter[str]:
+    """Take a conversation's facts out of imports that are not finished.
+
+    What is on record of the import says how much it held, and changes no more.
+    """
+    tenant, erased, home = conversation.tenant, 0, str(conversation.external_id)
+    batches = ImportBatch.objects.of(tenant).filter(rows__contains=[{"conversation": home}])
+    runs = ImportRun.objects.of(tenant).filter(id__in=batches.values("run"))
+    list(runs.select_for_update().order_by("id").values_list("id"))  # as who writes a batch does
+    for batch in batches.select_for_update().order_by("id"):
+        kept = [row for row in batch.rows if row["conversation"] != home]
+        erased += len(batch.rows) - len(kept)
+        batch.rows = kept
+        batch.save(update_fields=["rows"])
+    return Counter(import_rows=erased)
+
+
+def count_import_rows(tenant: Tenant) -> Counter[str]:
+    """Return how many facts of a tenant's imports are not written yet."""
+    batches = ImportBatch.objects.of(tenant).exclude(rows=[])
+    return Counter(import_rows=sum(map(len, batches.values_list("rows", flat=True))))
+
+
+def erase_import_batches(tenant: Tenant) -> Counter[str]:
+    counts = count_import_rows(tenant)
+    ImportBatch.objects.of(tenant).delete()
+    return counts
+
+
+ERASER = Eraser(
+    mentions=erase_saved_filters,
+    of_conversation=erase_import_rows,
+    of_tenant=erase_import_batches,
+    count_of_tenant=count_import_rows,
+)

@@ -1,0 +1,221 @@
+"""The page of a fact: sources, versions, history, similar facts, the answers it was served in."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from episodic.models import Message
+from episodic.revealing import Reader
+from indexing import queries as index
+from indexing.model_change import choose_embedder
+from indexing.models import MemoryKind
+from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.values import link
+from memoryproject.tenancy.models import Tenant
+from retrieval.models import RetrievalHit
+from semantic import queries, reverts
+from semantic.admin import NEVER
+from semantic.corrections import CORRECTED
+from semantic.duplicates import MERGE_COSINE
+from semantic.engines import SuggestionKind
+from semantic.models import Change, Changeset, Evidence, Fact
+from semantic.proposal_writer import DECLARED_WRONG
+from wings.console.facts.changes import ShownChange, render_changes
+from wings.console.facts.forms import CURATE, ActForm, CorrectForm, InvalidateForm, UndoForm
+from wings.console.facts.marks import MarksForm, read_marks
+from wings.console.highlights import show_difference
+from wings.console.labels import count_servings, list_servings
+from wings.console.transcript import ShownMessage, read_transcript
+from wings.suggestions import suggestions
+
+EPISODES_AT_MOST = 20
+NEIGHBOURS = 3
+"""Messages shown before and after one that is evidence."""
+WHOLE_EPISODE_AT_MOST = 12
+"""Messages shown of an episode that supports a fact as a whole."""
+NEAR_AT_MOST = 6
+EXPOSURES_AT_MOST = 50
+MOMENTS_AT_MOST = 60
+"""Of the timeline, the newest."""
+
+
+def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
+    reader, sees = Reader(request.user), request.user.has_perm
+    changes = queries.changes_of(fact) if sees("semantic.view_change") else []
+    suppressed = Change.objects.of(fact.tenant).filter(
+        memory_id=fact.id, action=Change.Action.SKIP, note=DECLARED_WRONG
+    )
+    about = Q(old_fact=fact) | Q(new_fact=fact)
+    suggested = suggestions.find_suggestions(fact.tenant).filter(about).order_by("-id")
+    rows = list(suggested[: settings.COUNTED_AT_MOST])
+    kind = SuggestionKind.CONTRADICTION
+    rivals = [row.new_fact for row in rows if row.old_fact_id == fact.id and row.kind == kind]
+    served = sees("retrieval.view_retrieval")
+    sources = read_sources(fact, reader)
+    history = render_changes(fact.tenant, changes, about=fact)
+    exposures = list_servings(fact, EXPOSURES_AT_MOST) if served else []
+    return {
+        "reader": reader if sees("episodic.view_message") else None,
+        "conversation": fact.conversation,
+        "never_true": fact.invalidated_because in NEVER,
+        "sources": sources,
+        "timeline": build_timeline(sources, history, exposures),
+        "versions": read_versions(fact),
+        "history": history,
+        "near": read_near(fact),
+        "merge_cosine": MERGE_COSINE,
+        "suppressed": suppressed.count(),
+        "suggested": len(rows),
+        "contradiction": next(filter(None, rivals), None),
+        "exposures": exposures,
+        "exposed": count_servings(fact) if served else 0,
+        "counted_at_most": settings.COUNTED_AT_MOST,
+        "marks": read_marks(fact, reader) if sees("semantic.view_correctionmark") else [],
+        "corrected_by": find_correction(fact),
+        **list_actions(request, fact),
+    }
+
+
+def build_timeline(
+    sources: Sequence[Evidence],
+    history: Sequence[ShownChange],
+    servings: Sequence[RetrievalHit],
+) -> list[tuple[datetime, str, str]]:
+    """Return the moments of a fact, oldest first: when, what happened, and a link to it.
+
+    It was said, changed or served, in whatever conversation; what is masked stays so.
+    """
+    episodes = [source.episode for source in sources]
+    acts = [(step.changeset, step.what) for step in history]
+    answers = [hit.retrieval for hit in servings]
+    moments = [
+        *((row.start_at, "said", link(row, row.title)) for row in episodes),
+        *((row.started_at, "changed", link(row, f"{what} by {row.actor}")) for row, what in acts),
+        *((row.created_at, "served", link(row, row.query)) for row in answers),
+    ]
+    return sorted(moments, key=lambda moment: moment[:2])[-MOMENTS_AT_MOST:]
+
+
+def find_correction(fact: Fact) -> Changeset | None:
+    """Return the act by which a person put the fact in the place of another; None: it is none."""
+    steps = Change.objects.of(fact.tenant).filter(memory_id=fact.id, note=CORRECTED)
+    step = steps.select_related("changeset").order_by("id").first()
+    changeset: Changeset | None = step.changeset if step else None
+    return changeset
+
+
+def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
+    """Return the acts that the person may do, and the one that he has just done."""
+    if not request.user.has_perm(CURATE):
+        return {}
+    seen = {"version": fact.version, "case_id": read_id(request.GET.get("case", ""))}
+    correcting = {
+        **seen, "fact": fact.fact, "category": fact.category, "keywords": ", ".join(fact.keywords),
+    }  # fmt: skip
+    active = fact.invalid_at is None
+    waits = fact.invalidated_because == Fact.Because.WAITING
+    predecessors = Fact.objects.of(fact.tenant).filter(superseded_by=fact)
+    barred = active or fact.invalidated_because in {Fact.Because.ERASED, *Fact.HIDDEN}
+    return {
+        "may_curate": True,
+        "invalidate_form": InvalidateForm(initial=seen, prefix="invalidate") if active else None,
+        "correct_form": CorrectForm(initial=correcting, prefix="correct") if active else None,
+        "restore_form": None if barred else ActForm(initial=seen, prefix="restore"),
+        "waits": waits,
+        "undo_form": UndoForm(),
+        "marks_form": MarksForm(prefix="marks"),
+        "done": find_done(request, fact.tenant),
+        "back_to": predecessors.order_by("-id").first() or fact,
+    }
+
+
+def find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
+    """Return the person's own act that the address names, if it can still be undone."""
+    mine = Changeset.objects.of(tenant).filter(actor=request.user.get_username())
+    done = mine.filter(id__in=[read_id(request.GET.get("done", ""))]).first()
+    return done if done is not None and reverts.find_revert(done) is None else None
+
+
+def read_sources(fact: Fact, reader: Reader) -> list[Any]:
+    """Return the evidence of a fact with its episodes, three queries; withdrawn comes last.
+
+    Each other conversation with evidence of it costs one more.
+
+    `lines` has the messages that are evidence and their neighbours; of each whether it is
+    evidence, and whether others before it are left out.
+    """
+    rows = reader.rows(Evidence.objects.of(fact.tenant).filter(fact=fact))
+    rows = rows.select_related("episode", "changeset", "withdrawn_by")
+    first: list[Any] = list(rows.order_by("id")[:EPISODES_AT_MOST])
+    evidence = sorted(first, key=lambda row: row.withdrawn_by_id is not None)
+    for home in {row.conversation_id for row in evidence}:
+        own = [row for row in evidence if row.conversation_id == home]
+        seqs = {seq for row in own for seq in _seqs_shown(row)}
+        place = home or fact.conversation_id
+        messages = Message.objects.of(fact.tenant).filter(conversation=place, seq__in=seqs)
+        shown = read_transcript(messages, conversation_id=place, reader=reader)
+        for row in own:
+            row.lines = list(_lines_of(row, shown))
+    return evidence
+
+
+def _seqs_shown(row: Evidence) -> list[int]:
+    first, last = row.episode.first_seq, row.episode.last_seq
+    if not row.message_seqs:
+        return list(range(first, min(last, first + WHOLE_EPISODE_AT_MOST - 1) + 1))
+    near = {seq + step for seq in row.message_seqs for step in range(-NEIGHBOURS, NEIGHBOURS + 1)}
+    return sorted(seq for seq in near if first <= seq <= last)
+
+
+def _lines_of(
+    row: Evidence, shown: Sequence[ShownMessage]
+) -> Iterator[tuple[ShownMessage, bool, bool]]:
+    seqs = set(_seqs_shown(row))
+    before = row.episode.first_seq - 1
+    for message in shown:
+        if message.seq in seqs:
+            yield message, message.seq in row.message_seqs, message.seq != before + 1
+            before = message.seq
+
+
+def read_versions(fact: Fact) -> list[tuple[Fact, SafeString | str]]:
+    """Return the chain that a fact stands in, oldest first; empty where it stands alone.
+
+    Of each version the sentence, with its difference from the one before marked.
+    """
+    chain = queries.versions_of(fact)
+    replaced = {version.superseded_by_id: version for version in chain}
+    if len(chain) < 2:
+        return []
+    return [
+        (version, show_difference(replaced[version.id].fact, version.fact))
+        if version.id in replaced
+        else (version, version.fact)
+        for version in chain
+    ]
+
+
+def read_near(fact: Fact) -> list[tuple[Fact, float]]:
+    """Return the active facts with the most similar vectors and the cosine, best first."""
+    model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
+    vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
+    if vector is None:
+        return []
+    near = index.nearest(
+        tenant=fact.tenant,
+        conversation=fact.conversation_id,
+        shelf=MemoryKind.FACT,
+        invalid_at=None,
+        vector=vector,
+        model=model,
+        at_most=NEAR_AT_MOST,
+    )
+    others = {row.memory_id: row.cosine for row in near if row.memory_id != fact.id}
+    active = queries.active_facts(tenant=fact.tenant, fact_ids=others).in_bulk()
+    similar = [(active[fact_id], cosine) for fact_id, cosine in others.items() if fact_id in active]
+    return similar[: NEAR_AT_MOST - 1]

@@ -1,0 +1,87 @@
+"""Form parts that several pages share: a reason, words, lines, a time, a conversation's id."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django import forms
+
+from memoryproject.adminkit.filters import read_moment
+from memoryproject.edge.errors import Problem
+from semantic.curation import REASON_AT_MOST
+from wings.console.texts import FORMS
+
+Result = TypeVar("Result")
+
+
+class TextForm(forms.Form):
+    """A form of whose fields `texts.toml` has the words, under its name or that of a base."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for form in reversed(type(self).mro()):
+            for name, texts in FORMS.get(form.__name__, {}).items():
+                field = self.fields[name]
+                field.label = texts.get("label", field.label)
+                field.help_text = texts.get("help", field.help_text)
+                field.error_messages |= texts.get("errors", {})
+
+
+class ReasonForm(TextForm):
+    """What every act says."""
+
+    reason = forms.CharField(max_length=REASON_AT_MOST, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class WordsField(forms.CharField):
+    """Words to search for; NUL, which Postgres does not store, counts as a space."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value) or "").replace("\x00", " ").strip()
+
+
+class LinesField(forms.CharField):
+    """Texts, one a line: `at_most` of them, of at most `length` characters."""
+
+    def __init__(self, at_most: int, length: int, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 2}), **options)
+        self._at_most, self._length = at_most, length
+
+    def clean(self, value: Any) -> list[str]:
+        lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+        if len(lines) > self._at_most or any(len(line) > self._length for line in lines):
+            fault = f"At most {self._at_most} lines of {self._length} characters."
+            raise forms.ValidationError(fault)
+        return lines
+
+
+class ConversationField(forms.UUIDField):
+    """The whole id of a conversation, the agent's or ours."""
+
+    default_error_messages = {"invalid": "Give the whole id, as the agent uses it."}
+
+
+class MomentField(forms.CharField):
+    """A time as `read_moment` reads it."""
+
+    def clean(self, value: Any) -> datetime | None:
+        text = super().clean(value)
+        try:
+            return read_moment(text) if text else None
+        except Problem as problem:
+            raise forms.ValidationError(problem.message) from None
+
+
+def submit(form: Any, act: Callable[[], Result]) -> Result | None:
+    """Do what a form asks for, and return what came of it, as a rule the way to where it shows.
+
+    None: it was not done, and the form shows why, at the field that is wrong or above all of them.
+    """
+    if not form.is_valid():
+        return None
+    try:
+        return act()
+    except Problem as problem:
+        for name, faults in (problem.fields or {"": [problem.message]}).items():
+            form.add_error(name if name in form.fields else None, faults)
+        return None

@@ -1,0 +1,75 @@
+"""The list of a person's notifications, the number at the bell, and the choice of mails."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.http import HttpRequest
+from django.shortcuts import redirect
+
+from memoryproject.adminkit.base import read_id
+from wings.console.forms import TextForm
+from wings.console.pages import Answer, admin_page
+from wings.events.models import MailChoice, Notification
+from wings.events.notices import NOTICES, find_address, render_words
+
+SHOWN_AT_MOST = 100
+
+
+class ChoiceForm(TextForm):
+    when = forms.ChoiceField(choices=MailChoice.When, widget=forms.RadioSelect)
+
+
+def offer_bell(request: HttpRequest) -> dict[str, Any]:
+    """Return what every page's header asks for: how many notifications are new, up to a bound.
+
+    Uses index: events_notification_unread.
+    """
+
+    def count() -> int:
+        return find_notifications(request).filter(read_at=None)[:SHOWN_AT_MOST].count()
+
+    return {"count_unread": count}
+
+
+def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
+    """Return a person's notifications in the tenant looked at that the role there is told of."""
+    user: Any = request.user
+    types = [type for type, notice in NOTICES.items() if user.has_perm(notice.permission)]
+    return Notification.across_tenants.filter(person=user, type__in=types)
+
+
+@admin_page("console/notifications/list.html", "Notifications")
+def show_notifications(request: HttpRequest) -> Answer:
+    """Show the latest notifications; a form that was sent marks those that it showed as read."""
+    rows = find_notifications(request)
+    newest = read_id(request.POST.get("newest", ""))
+    if request.method == "POST":
+        if newest is not None:
+            rows.filter(id__lte=newest, read_at=None).update(read_at=Now())
+        return redirect("console:notifications")
+    latest: list[Any] = list(rows.select_related("tenant").order_by("-id")[:SHOWN_AT_MOST])
+    for row in latest:
+        row.words = render_words(row.type, row.count)
+        row.address = find_address(row.type, row.subject, row.tenant)
+    return {
+        "entries": latest,
+        "has_unread": any(row.read_at is None for row in latest),
+    }
+
+
+@admin_page("console/notifications/choice.html", "Notifications by mail")
+def choose_mail(request: HttpRequest) -> Answer:
+    user: Any = request.user
+    choice = MailChoice.objects.filter(person=user).first() or MailChoice(person=user)
+    posted = request.POST if request.method == "POST" else None
+    form = ChoiceForm(posted, initial={"when": choice.when})
+    if form.is_valid():
+        MailChoice.objects.update_or_create(person=user, defaults=form.cleaned_data)
+        messages.success(request, "Your choice is stored.")
+        return redirect("console:notification_choice")
+    mail = {"has_mail": bool(settings.EMAIL_HOST), "refused_at": choice.refused_at}
+    return {"form": form, **mail}

@@ -1,0 +1,142 @@
+"""Two middlewares: one writes down who looked at content, one says who looks."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db.models.functions import Now
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.crypto import salted_hmac
+from django.utils.deprecation import MiddlewareMixin
+
+from episodic.revealing import Reader
+from indexing.models import Memory
+from memoryproject.adminkit.base import read_id
+from memoryproject.adminkit.site import TABLES as TITLED
+from memoryproject.tenancy.models import Tenant
+from retrieval.models import Retrieval
+from semantic.models import Changeset, Fact
+from wings.console.models import ImportRun, PageRead
+from wings.notes.models import Link, Note
+from wings.people.models import Person
+
+KEPT = timedelta(days=365)
+TABLES = {
+    "episodic.conversation", "episodic.episode", "episodic.message", "episodic.review",
+    "semantic.fact", "semantic.evidence", "semantic.changeset", "semantic.suggestion",
+    "semantic.correctionmark", "semantic.triage", "notes.note", "notes.noteversion", "notes.link",
+    "people.person", "people.alias", "people.merge", "retrieval.retrieval",
+    "retrieval.retrievalhit", "retrieval.context", "retrieval.contextsection",
+    "retrieval.memorytest", "jobs.llmcall", "indexing.searchunit",
+}  # fmt: skip
+"""Whose lists and pages show content."""
+HOME = "admin:index"
+PAGES = {
+    HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search", "console:case_file",
+    "console:case", "console:case_test", "console:playground", "console:graph",
+    "console:link_remove", "console:compare", "console:review_queue", "console:review_decide",
+    "console:review_allow", "console:ask_again", "console:fact_correct",
+    "console:fact_invalidate", "console:fact_restore", "console:fact_marks",
+    "console:facts_invalidate", "console:facts_restore", "console:changeset_revert",
+    "console:note_change", "console:note_delete", "console:note_restore",
+    "console:export_download", "console:person_export", "console:person_merge",
+    "console:person_known",
+    "console:person_unmerge", "console:erase_person", "console:erase_user", "console:roll_back",
+    "console:import_run", "console:import_decide",
+}  # fmt: skip
+OWNERS: dict[str, Any] = {
+    "fact_id": Fact, "retrieval_id": Retrieval, "memory_id": Memory, "person_id": Person,
+    "changeset_id": Changeset, "note_id": Note, "link_id": Link, "run_id": ImportRun,
+}  # fmt: skip
+"""By the slot of an address the table of what a page of the console is about."""
+SHOWN = {200, 400}
+"""A form that is refused is shown again with what it is about."""
+WORDS = ("q", "s", "phrase", "query")
+
+
+class ReadLogMiddleware(MiddlewareMixin):
+    """Puts each page that showed content on record: nothing is shown that cannot be.
+
+    Stands behind `WallsMiddleware`, which finds out whom and which tenant a request is about.
+    """
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        match = request.resolver_match
+        is_shown = hasattr(request, "tenants") and response.status_code in SHOWN
+        if is_shown and match is not None and shows_content(match.view_name):
+            _record(request, match.view_name, match.kwargs)
+        return response
+
+
+def shows_content(page: str) -> bool:
+    """Return whether a page shows what somebody wrote, or what was made of it."""
+    label, kind = _split(page)
+    return page in PAGES or (label in TABLES and kind in {"change", "changelist", "history"})
+
+
+def _split(page: str) -> tuple[str, str]:
+    """Return the table whose page it would be by its name, and what the page does."""
+    stem, _, kind = page.removeprefix("admin:").rpartition("_")
+    return stem.replace("_", ".", 1), kind
+
+
+def render_page(page: str) -> str:
+    label, kind = _split(page)
+    kinds = {"change": "one of", "changelist": "list of", "history": "history of one of"}
+    if label in TITLED and kind in kinds:
+        return f"{kinds[kind]} {TITLED[label]['title'].lower()}"
+    return "home" if page == HOME else page.partition(":")[2].replace("_", " ")
+
+
+def _record(request: HttpRequest, page: str, slots: dict[str, Any]) -> None:
+    """Write one row; where all tenants are looked at, a list gets one in each of them."""
+    slot, value = next(iter(slots.items()), ("", ""))
+    subject = value if isinstance(value, uuid.UUID) else read_id(value)
+    words = " ".join(request.GET[name] for name in WORDS if request.GET.get(name))
+    digest = salted_hmac(page, words, secret=settings.KEY_PEPPER, algorithm="sha256").hexdigest()
+    owner = apps.get_model(_split(page)[0]) if slot == "object_id" else OWNERS.get(slot)
+    PageRead.objects.bulk_create(
+        PageRead(
+            tenant=tenant,
+            person=request.user.get_username(),
+            page=page,
+            subject=subject,
+            words_sha256=digest if words else "",
+        )
+        for tenant in _find_tenants(request, page, owner, subject)
+    )
+
+
+def _find_tenants(
+    request: HttpRequest, page: str, owner: Any, subject: uuid.UUID | None
+) -> list[Tenant]:
+    choice: Any = request.tenants  # type: ignore[attr-defined]
+    if choice.current is not None:
+        return [choice.current]
+    if page == HOME:  # of all tenants it has numbers alone
+        return []
+    if owner is None or subject is None:
+        return list(choice.offered)
+    rows = owner.across_tenants.filter(pk=subject).select_related("tenant")
+    return [row.tenant for row in rows]
+
+
+def delete_old(*, at_most: int) -> None:
+    """Delete some rows that were kept long enough. Uses index: console_pageread_by_time."""
+    old = PageRead.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at", "id")
+    ids = list(old.values_list("id", flat=True)[:at_most])
+    PageRead.across_tenants.filter(id__in=ids).delete()
+
+
+class ReaderMiddleware(MiddlewareMixin):
+    """Puts on each request of the admin whose eyes look: `request.reader`.
+
+    Stands after `WallsMiddleware`, which finds out whom and which tenant a request is about.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        request.reader = Reader(request.user)  # type: ignore[attr-defined]

@@ -1,0 +1,207 @@
+"""Shared by the views: permissions, rendering, choice of a tenant, rows, acts on record."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.decorators import permission_required
+from django.contrib.contenttypes.models import ContentType
+from django.db import models, transaction
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from episodic.models import Conversation
+from episodic.naming import render_name, with_names
+from episodic.revealing import Reader
+from indexing.models import Memory
+from memoryproject.adminkit.values import page_address
+from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.edge.errors import Problem
+from memoryproject.tenancy.membership import TenantChoice
+from memoryproject.tenancy.models import Tenant, TenantModel
+from wings.notes.models import Note
+
+ENTRIES_AT_MOST = 50
+CONVERSATIONS_OFFERED = 30
+FAULTS = ("fault", "problem", "errors")
+"""Under which names pages show what is wrong."""
+SEES_CASE = (
+    "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
+    "episodic.view_message",
+)  # fmt: skip
+"""The permissions of who may see what an answer was made of."""
+Row = TypeVar("Row", bound=TenantModel)
+Answer = HttpResponseBase | dict[str, Any]
+"""What a view of `admin_page` returns: a response, or what its template shows."""
+View = Callable[..., Any]
+Page = Callable[..., HttpResponseBase]
+
+
+def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
+    """Write down that the person did something to a row, in the transaction of that."""
+    registered: Any = admin.site.get_model_admin(type(row))
+    (registered.log_addition if is_new else registered.log_change)(request, row, what)
+
+
+def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> None:
+    """Write down that the person did something to a memory, in the transaction of that.
+
+    The entry names the memory by its id: of what it says nothing stays behind that an erasure
+    would not find.
+    """
+    LogEntry.objects.create(
+        user_id=str(request.user.pk),
+        content_type=ContentType.objects.get_for_model(Memory),
+        object_id=str(memory.pk),
+        object_repr=f"memory {memory.pk}",
+        action_flag=CHANGE,
+        change_message=what,
+    )
+
+
+def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
+    """Return what people did to a row, the newest first; of a note too as of a `Memory`."""
+    entries = LogEntry.objects.filter(
+        content_type=ContentType.objects.get_for_model(model), object_id=str(key)
+    )
+    newest = entries.select_related("user").order_by("-action_time", "-id")
+    return list(newest[:ENTRIES_AT_MOST])
+
+
+def page_for(*permissions: str) -> Callable[[View], Page]:
+    """Make a view a page for members of staff who have all these permissions.
+
+    Others who have logged in get 403; who has not is sent to the login.
+    """
+    require = permission_required(permissions, raise_exception=True)
+    return lambda view: admin.site.admin_view(require(view))
+
+
+def action_for(*permissions: str) -> Callable[[View], Page]:
+    """Make a view a page that takes POST alone, for members of staff with these permissions."""
+    return lambda view: page_for(*permissions)(require_POST(view))
+
+
+def admin_page(
+    template: str, title: str, *permissions: str, of_one_tenant: bool = False, posts: bool = False
+) -> Callable[[View], Page]:
+    """Make a view a page whose template shows what it returns, if that is no response.
+
+    A view of one tenant gets the one looked at; whoever looks at several is asked for one first.
+    `posts`: the page takes POST alone.
+    """
+
+    def decorate(view: View) -> Page:
+        @wraps(view)
+        def show(request: HttpRequest, *args: Any, **slots: Any) -> HttpResponseBase:
+            if of_one_tenant:
+                tenant = choose_tenant(request)
+                if tenant is None:
+                    return ask_for_tenant(request)
+                args = (tenant, *args)
+            answer = view(request, *args, **slots)
+            if isinstance(answer, HttpResponseBase):
+                return answer
+            return show_page(request, template, **{"title": title, **answer})
+
+        return (action_for if posts else page_for)(*permissions)(show)
+
+    return decorate
+
+
+def show_page(
+    request: HttpRequest, template: str, *, title: str, status: int | None = None, **shown: Any
+) -> HttpResponse:
+    """Render a template that extends `console/page.html` in the admin's frame.
+
+    `conversations` are those to choose from; they are read only if the template asks for them.
+
+    Without a status it is 400 where a form that was sent has errors, or a fault is shown, else 200.
+    """
+    form = shown.get("form") if request.method == "POST" else None
+    is_wrong = any(map(shown.get, FAULTS)) or (form is not None and form.errors)
+    status = status or (400 if is_wrong else 200)
+    offered = {"conversations": partial(list_conversations, request)}
+    context = {**admin.site.each_context(request), **offered, "title": title, **shown}
+    return render(request, template, context, status=status)
+
+
+def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
+    """Return the latest conversations of the tenant looked at: the agents' ids, and names."""
+    tenant, reader = choose_tenant(request), Reader(request.user)
+    if tenant is None or not request.user.has_perm("episodic.view_conversation"):
+        return []
+    rows = with_names(Conversation.objects.of(tenant)).order_by("-id")[:CONVERSATIONS_OFFERED]
+    return [(row.external_id, render_name(row, may_read=reader.may_read(row.id))) for row in rows]
+
+
+def get_row(model: type[Row], row_id: uuid.UUID, *related: str, **lookup: Any) -> Row:
+    """Return a row of any tenant, with its tenant and other related rows, or raise Http404.
+
+    `lookup` is what else must hold of it.
+    """
+    rows: QuerySet[Row] = model.across_tenants.select_related("tenant", *related)
+    return get_object_or_404(rows, id=row_id, **lookup)
+
+
+@contextmanager
+def show_problems(request: HttpRequest) -> Iterator[None]:
+    """Tell the person why what stands in the block cannot be done, instead of raising it."""
+    try:
+        yield
+    except (ModelUnavailable, Problem) as problem:
+        messages.error(request, str(problem))
+
+
+def act_on(
+    request: HttpRequest, row: Model, act: Callable[[], Any], *, done: str = "{}", logged: str = ""
+) -> HttpResponse:
+    """Do something to a row, and go to its page with what came of it.
+
+    `done` is what the person is told, and `logged` what is put on record in the same transaction,
+    both with what the act returns in the place of `{}`. Without `logged` the act has its own
+    record, if any.
+    """
+    with show_problems(request):
+        with transaction.atomic() if logged else nullcontext():
+            result = act()
+            if logged:
+                record(request, row, logged.format(result))
+        messages.success(request, done.format(result))
+    return redirect_to(row)
+
+
+def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpResponseRedirect:
+    return redirect(f"{page_address(row)}{query}{anchor}")
+
+
+def read_choice(request: HttpRequest) -> TenantChoice:
+    """Return which tenants the person may see, and which one they look at."""
+    choice: TenantChoice = request.tenants  # type: ignore[attr-defined]
+    return choice
+
+
+def choose_tenant(request: HttpRequest) -> Tenant | None:
+    """Return the tenant that the person looks at; None: all of them, or there is none."""
+    return read_choice(request).current
+
+
+def ask_for_tenant(request: HttpRequest) -> HttpResponse:
+    """Show the tenants to choose from, where a page is about one."""
+    status = 400 if request.method == "POST" else 200
+    template, title = "console/choose_tenant.html", "Choose a tenant"
+    return show_page(request, template, title=title, status=status)
+
+
+def find_way_back(request: HttpRequest, *, otherwise: str) -> str:
+    """Return the page of this server that a form names as `next`, else the other one."""
+    back: str = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    return back if safe else otherwise

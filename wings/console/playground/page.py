@@ -1,0 +1,225 @@
+"""The playground page: a question as an agent asks it, its answer, and how each memory ranked.
+
+The address holds the question, so it can be passed on. It is checked by the API's own
+form and answered by the API's own service; nothing is written. The ranks of the candidates are
+columns: keyword, semantic, fused, and the answer, for episodes with the retrievability before it.
+A memory has the same colour in all.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from episodic.revealing import Reader
+from memoryproject.adminkit.values import MEMORY_PAGES
+from memoryproject.edge.http import flatten_details
+from memoryproject.tenancy.models import Tenant
+from memoryproject.text import tokens
+from retrieval.analysis import Analysis, Outcome, RankedMemory, analyse
+from retrieval.api.retrieve import DETAILS, ContextInput, RetrieveInput
+from retrieval.hits import Hit
+from retrieval.models import Retrieval
+from retrieval.request import SEMANTIC_LIMIT, RecallRequest
+from retrieval.search import scores
+from retrieval.search.in_conversation import EPISODIC_LIMIT
+from semantic.engines import Category
+from wings.console.pages import Answer, admin_page
+from wings.console.texts import TEXTS
+
+HUES = 8
+"""Colours by which memories of the answer are told apart."""
+PERMISSION = "retrieval.run_playground"
+CALLS = {
+    "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
+    "context": ("context_pre_retrieve", ContextInput, Retrieval.Kind.CONTEXT),
+}
+WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
+NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
+FUSION_WORDS = TEXTS["fusion"]
+CARDS_AT_MOST = 25
+"""Memories of a column; the table below has them all."""
+
+
+class Row(NamedTuple):
+    """A candidate of the answer. `hue` is None where the answer does not have it."""
+
+    found: Hit
+    outcome: Outcome
+    hue: int | None
+
+    @property
+    def href(self) -> str:
+        place = MEMORY_PAGES[self.found.shelf.value]
+        return reverse(f"admin:{place}_change", args=[self.found.memory_id])
+
+    @property
+    def text(self) -> str:
+        """The sentence of a fact, or the title of an episode."""
+        if not self.found.shown:
+            return str(self.found.memory_id)
+        return str(self.found.shown[1 if self.found.shelf == "fact" else 0])
+
+
+class Order(NamedTuple):
+    """What a column shows of each memory: two fields of a hit, the score with so many digits.
+
+    A memory without a rank is not in it.
+    """
+
+    name: str
+    title: str
+    hint: str
+    rank: str
+    score: str
+    digits: int
+    narrow: bool = False
+
+
+ORDERS = (
+    Order("lexical", "Keyword rank", "BM25 of shared stems", "lexical_rank", "lexical_score", 2),
+    Order("vector", "Semantic rank", "cosine of the vectors", "vector_rank", "cosine", 3),
+    Order("fused", "Fused", "reciprocal ranks", "rank", "rrf", 4, narrow=True),
+    Order("fading", "Retrievability", "FSRS", "rank", "retrievability", 3, narrow=True),
+    Order("answer", "Answer", "fused × retrievability", "rank", "score", 4),
+)
+
+
+def list_kinds(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return facts and episodes, each with the columns of its memories."""
+    kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
+    return [_to_kind(name, title, rows) for name, title, rows in kinds if rows]
+
+
+def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[str, Any]:
+    served = [hit.memory_id for hit, outcome in candidates if outcome is Outcome.SERVED]
+    hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
+    rows = [Row(hit, outcome, hues.get(hit.memory_id)) for hit, outcome in candidates]
+    orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
+    columns = [_to_column(order, rows) for order in orders]
+    return {"name": name, "title": title, "columns": columns, "rows": rows, "served": len(served)}
+
+
+def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return one order of the memories, best first; `more` of them are left out."""
+    ranked = [(rank, row) for row in rows if (rank := getattr(row.found, order.rank)) is not None]
+    ranked.sort(key=lambda pair: pair[0])
+    if order.name == "fused":
+        by_rrf = sorted(ranked, key=lambda pair: -pair[1].found.rrf)
+        ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
+    cards = [
+        (rank, row, getattr(row.found, order.score), _render_note(order, row))
+        for rank, row in ranked[:CARDS_AT_MOST]
+    ]
+    return {"order": order, "cards": cards, "more": max(len(ranked) - CARDS_AT_MOST, 0)}
+
+
+def _render_note(order: Order, row: Row) -> str:
+    """Return the stems that matched, or why the answer does not have the memory."""
+    if order.name == "lexical":
+        return " ".join(row.found.terms)
+    is_cut = order.name == "answer" and row.outcome is not Outcome.SERVED
+    return row.outcome.value if is_cut else ""
+
+
+@admin_page("console/playground/playground.html", "Playground", PERMISSION, of_one_tenant=True)
+def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
+    """Show the form, and what the question in the address finds, if there is one."""
+    params = request.GET
+    call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
+    shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
+    if "query" in params:
+        body = read_body(params)
+        checked = form(data=body)
+        if checked.is_valid():
+            question = RecallRequest(kind=kind, **checked.validated_data)
+            analysis = analyse(tenant=tenant, request=question, now=timezone.now())
+            shown |= render_analysis(request, analysis, budget=question.max_tokens)
+            shown["curl"] = write_curl(request.build_absolute_uri(f"/api/v0/{call}"), body)
+        else:
+            faults = flatten_details(checked.errors).items()
+            shown["errors"] = {path.rpartition(".")[2]: texts[0] for path, texts in faults}
+    return {
+        **shown,
+        "is_fullwidth": "1",
+        "fusion_fields": list_fusion_fields(tenant, params, shown["errors"]),
+        "details": [word for word in DETAILS if word != "auto"],
+        "categories": [category.value for category in Category],
+        "semantic_default": SEMANTIC_LIMIT,
+        "episodic_default": EPISODIC_LIMIT,
+    }
+
+
+def read_body(params: Mapping[str, str]) -> dict[str, Any]:
+    """Return the question in an address as the body of a call; empty fields are absent.
+
+    What should be a number and is none stays text: the API's form then says so.
+    """
+    body: dict[str, Any] = {name: params[name] for name in WORDS if params.get(name)}
+    body |= {name: _to_number(params[name]) for name in NUMBERS if params.get(name)}
+    fusion = {name: _to_number(params[name]) for name in FUSION_WORDS if params.get(name)}
+    if fusion:
+        body["fusion"] = fusion
+    if params.get("explain"):
+        body["explain"] = True
+    return body
+
+
+def _to_number(text: str) -> int | float | str:
+    text = text.strip()
+    if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text, re.ASCII):
+        return float(text)
+    return text
+
+
+def write_curl(address: str, body: Mapping[str, Any]) -> str:
+    """Return the same question as a command for a shell in which KEY is an API key."""
+    data = shlex.quote(json.dumps(body, ensure_ascii=False))
+    return (
+        f"curl -s {shlex.quote(address)} \\\n"
+        '  -H "Authorization: Bearer $KEY" \\\n'
+        f"  -H 'Content-Type: application/json' \\\n  -d {data}"
+    )
+
+
+def list_fusion_fields(
+    tenant: Tenant, params: Mapping[str, str], errors: Mapping[str, str]
+) -> list[tuple[str, str, Any, str, str]]:
+    """Return the numbers of the formula by name, in words, with what the tenant uses otherwise.
+
+    Then what was typed, and what is wrong with it.
+    """
+    usual = scores.DEFAULTS.changed(tenant.settings.get(scores.SETTING)).as_parameters()
+    return [
+        (name, words, usual[name], params.get(name, ""), errors.get(name, ""))
+        for name, words in FUSION_WORDS.items()
+    ]
+
+
+def render_analysis(
+    request: HttpRequest, analysis: Analysis, *, budget: int | None
+) -> dict[str, Any]:
+    draft, receipt = analysis.draft, analysis.draft.receipt
+    conversation = receipt.conversation
+    reader = Reader(request.user)
+    return {
+        "analysis": analysis,
+        "conversation": conversation,
+        "reader": reader,
+        "text": reader.show(draft.text, conversation.id if conversation else None),
+        "tokens": receipt.tokens,
+        "budget": budget,
+        "room": budget - receipt.tokens if budget else None,
+        "counter": tokens.in_use().name,
+        "embedding_ms": 1000 * draft.embedding_s,
+        "search_ms": 1000 * draft.search_s,
+        "numbers": receipt.parameters["fusion"],
+        "kinds_of_memory": list_kinds(analysis),
+    }

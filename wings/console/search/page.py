@@ -1,0 +1,187 @@
+"""The search page: facts, episodes, notes and messages by words; searches kept by name."""
+
+import uuid
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, cast
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import is_valid_path, reverse
+
+from episodic.revealing import Reader
+from indexing.models import UnitKind
+from indexing.tenant_search import POOL, QUERY_AT_MOST, Scope, read_query
+from memoryproject.tenancy.membership import looking_at
+from memoryproject.tenancy.models import Tenant
+from wings.console.forms import ConversationField, TextForm, WordsField
+from wings.console.labels import find_conversation
+from wings.console.models import SavedFilter
+from wings.console.pages import Answer, action_for, admin_page, choose_tenant, read_choice
+from wings.console.search.results import CLOSED, HELD, Group, SearchParams, find_group
+from wings.people.queries import Known, find_known
+
+SEEN_BY = ("semantic.view_fact", "episodic.view_episode", "episodic.view_message")
+KINDS = (UnitKind.FACT, UnitKind.EPISODE, UnitKind.NOTE, UnitKind.MESSAGE)
+SEES_NOTES = "notes.view_note"
+TENANTS_SEARCHED = 25
+"""Beside the one looked at, the first by name."""
+A_GROUP, A_PAGE = 6, 20
+"""Results of each kind where all are shown, and of one kind alone."""
+POOL_OF_GROUP, POOL_ELSEWHERE = 150, 50
+"""Matches of each kind that are ranked where all are shown, and counted in other tenants."""
+SAVES = "console.add_savedfilter"
+SAVED_AT_MOST = 100
+"""Of one person."""
+
+
+class SearchForm(TextForm):
+    q = WordsField(required=False, max_length=QUERY_AT_MOST, label="Words")
+    kind = forms.ChoiceField(
+        required=False,
+        choices=[("", "everything"), *((kind.value, f"{kind.value}s") for kind in KINDS)],
+    )
+    state = forms.ChoiceField(
+        required=False, choices=[("", "active or retired"), (HELD, "active"), (CLOSED, "retired")]
+    )
+    conversation = ConversationField(required=False, label="Conversation")
+    since = forms.DateField(required=False, label="From")
+    until = forms.DateField(required=False, label="To")
+    page = forms.IntegerField(required=False, min_value=1, max_value=1_000)
+
+
+@admin_page("console/search/search.html", "Search", *SEEN_BY)
+def show_search(request: HttpRequest) -> Answer:
+    """Show the form and what it finds in the tenant looked at, and how much in the others."""
+    tenant = choose_tenant(request)
+    form = SearchForm(request.GET)
+    params = form.cleaned_data if form.is_valid() else {}
+    words, page = params.get("q"), params.get("page") or 1
+    search = _read_params(params, tenant) if words and tenant else None
+    kind = params.get("kind", "")
+    first, at_most, pool = (
+        ((page - 1) * A_PAGE, A_PAGE, POOL) if kind else (0, A_GROUP, POOL_OF_GROUP)
+    )
+    groups = _find(request, search, kind, first, at_most, pool) if search else []
+    return {
+        "form": form,
+        "tenant": tenant,
+        "groups": groups,
+        "people": _find_people(request, tenant, words) if words and tenant and page == 1 else [],
+        "elsewhere": count_elsewhere(request, params) if words and page == 1 else [],
+        "tenants_searched": TENANTS_SEARCHED,
+        "total": sum(group.total + len(group.unprocessed) for group in groups),
+        "unknown": bool(words and tenant and search is None),
+        "one_kind": bool(kind),
+        "page": page,
+        "has_more": len(groups) == 1 and page * A_PAGE < groups[0].total,
+        "saved": filters_for(request),
+        "path": request.get_full_path(),
+    }
+
+
+def _find_people(request: HttpRequest, tenant: Tenant, words: str) -> list[Known]:
+    may = request.user.has_perm("people.view_person")
+    return find_known(tenant.id, words, at_most=A_GROUP) if may else []
+
+
+def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[Tenant, str]]:
+    """Return how much is found in the person's other tenants, by the rights they have there."""
+    counts = []
+    person = cast(User, request.user)
+    current = choose_tenant(request)
+    others = [tenant for tenant in read_choice(request).offered if tenant != current]
+    for tenant in others[:TENANTS_SEARCHED]:
+        with looking_at(person, tenant):
+            params = _read_params(fields, tenant) if person.has_perms(SEEN_BY) else None
+            groups = _find(request, params, fields["kind"], 0, 0, POOL_ELSEWHERE) if params else []
+        total = sum(group.total + len(group.unprocessed) for group in groups)
+        if total:
+            more = "" if all(group.complete for group in groups) else "+"
+            counts.append((tenant, f"{total:,}{more}"))
+    return counts
+
+
+def _read_params(fields: dict[str, Any], tenant: Tenant) -> SearchParams | None:
+    """Return what is looked for; None: there is no such conversation."""
+    conversation = None
+    if fields["conversation"] is not None:
+        conversation = find_conversation(fields["conversation"], tenant)
+        if conversation is None or conversation.tenant != tenant:
+            return None
+    last = fields["until"]
+    day_after = last + timedelta(days=1) if last and last < date.max else None
+    scope = Scope(
+        tenant_id=tenant.id,
+        conversation_id=conversation.id if conversation else None,
+        since=_midnight(fields["since"]),
+        until=_midnight(day_after),
+    )
+    return SearchParams(read_query(fields["q"]), scope, fields["state"])
+
+
+def _midnight(day: Any) -> datetime | None:
+    return datetime.combine(day, time.min, tzinfo=UTC) if day else None
+
+
+def _find(
+    request: HttpRequest, params: SearchParams, kind: str, first: int, at_most: int, pool: int
+) -> list[Group]:
+    """Return the results; who opens the page may see all that is no note."""
+    sees_notes, reader = request.user.has_perm(SEES_NOTES), Reader(request.user)
+    return [
+        find_group(name, params, reader=reader, first=first, at_most=at_most, pool=pool)
+        for name in KINDS
+        if kind in {"", name.value} and (sees_notes or name is not UnitKind.NOTE)
+    ]
+
+
+class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = SavedFilter
+        fields = ("name", "path", "shared")
+
+    def clean_path(self) -> str:
+        """Take only pages of the admin: a shared name must not lead anywhere else."""
+        path = str(self.cleaned_data["path"])
+        if not (path.startswith(reverse("admin:index")) and is_valid_path(path.partition("?")[0])):
+            raise forms.ValidationError("Only a page of the admin can be saved.")
+        return path
+
+
+def filters_for(request: HttpRequest) -> QuerySet[SavedFilter]:
+    """Return what a person has saved and, to who sees all tenants, what others share, by name."""
+    mine, others = Q(owner=request.user.get_username()), Q(shared=True)
+    rows = SavedFilter.objects.filter(mine | others if read_choice(request).sees_all else mine)
+    return rows.order_by("name", "id")[: 2 * SAVED_AT_MOST]
+
+
+@action_for(SAVES)
+def save_filter(request: HttpRequest) -> HttpResponse:
+    """Save an address under a name, or under the same name anew, and go back there."""
+    form = SaveForm(request.POST)
+    if not form.is_valid():
+        faults = [str(text) for errors in form.errors.values() for text in errors]
+        messages.error(request, f"Not saved. {' '.join(faults)}")
+        return redirect("console:search")
+    owner = request.user.get_username()
+    mine = SavedFilter.objects.filter(owner=owner)
+    fields = form.cleaned_data
+    if mine.count() >= SAVED_AT_MOST and not mine.filter(name=fields["name"]).exists():
+        messages.error(request, f"Not saved: you have {SAVED_AT_MOST} already.")
+        return redirect(fields["path"])
+    defaults = {"path": fields["path"], "shared": fields["shared"]}
+    SavedFilter.objects.update_or_create(owner=owner, name=fields["name"], defaults=defaults)
+    messages.success(request, f"Saved as “{fields['name']}”.")
+    return redirect(fields["path"])
+
+
+@action_for(SAVES)
+def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
+    owner = request.user.get_username()
+    get_object_or_404(SavedFilter, id=filter_id, owner=owner).delete()
+    messages.success(request, "No longer saved.")
+    return redirect("console:search")

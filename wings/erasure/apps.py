@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ErasureConfig(AppConfig):
+    name = "wings.erasure"
+    verbose_name = "Audit"

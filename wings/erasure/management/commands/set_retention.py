@@ -1,0 +1,63 @@
+"""Make, list and delete retention policies.
+
+Have what a tenant no longer needs erased by itself, within the hour: what meets all that is
+asked. Prints how much that would be now; without --apply nothing is set. Without a kind it lists
+the policies.
+"""
+
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from indexing.kinds import SourceType
+from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.walls import acting_for
+from wings.erasure.models import Kept, RetentionPolicy
+from wings.erasure.parts import count_due
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tenant", help="name of the tenant")
+        parser.add_argument("kind", nargs="?", choices=Kept.values)
+        parser.add_argument("--older-than-days", type=int, help="nothing was said or written since")
+        parser.add_argument("--unserved-days", type=int, help="no answer was given from it since")
+        parser.add_argument("--keep-newest", type=int, help="what is beyond so many")
+        parser.add_argument(
+            "--source-type", default="", choices=[one.value for one in SourceType], help="of notes"
+        )
+        parser.add_argument("--apply", action="store_true", help="set it")
+        parser.add_argument("--delete", metavar="ID", help="delete a policy")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = find_tenant(options["tenant"])
+        with acting_for(tenant.id):
+            policies = RetentionPolicy.objects.of(tenant)
+            if options["delete"]:
+                gone = [one for one in policies if str(one.id) == options["delete"]]
+                if not gone:
+                    raise CommandError("The tenant has no such policy.")
+                policies.filter(id=gone[0].id).delete()
+            elif options["kind"]:
+                self._set(RetentionPolicy(tenant=tenant, **self._read(options)), options["apply"])
+            for policy in policies.order_by("id"):
+                self.stdout.write(f"{policy.id}  {policy}")
+
+    def _read(self, options: dict[str, Any]) -> dict[str, Any]:
+        names = ("kind", "source_type", "older_than_days", "unserved_days", "keep_newest")
+        columns = {name: options[name] for name in names}
+        limits = [columns[name] for name in names[2:] if columns[name] is not None]
+        if not limits or min(limits) < 1:
+            raise CommandError("Say what is no longer kept, in whole numbers from 1.")
+        if columns["source_type"] and columns["kind"] != Kept.NOTE:
+            raise CommandError("Only notes have a source type.")
+        return {**columns, "actor": f"command, {getpass.getuser()}"}
+
+    def _set(self, policy: RetentionPolicy, is_meant: bool) -> None:
+        counts = ", ".join(f"{count} {kind}" for kind, count in count_due(policy).items())
+        self.stdout.write(f"{policy}: {counts} now")
+        if is_meant:
+            policy.save(force_insert=True)

@@ -1,0 +1,139 @@
+"""A tenant's webhooks and what they were told, for keys with the scope `admin`."""
+
+import uuid
+from datetime import timedelta
+
+from django.conf import settings
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge.errors import Problem, get_row
+from memoryproject.edge.fields import ContentField, Output, Strict, WordField
+from memoryproject.edge.pages import PlaceQuery, describe_page
+from memoryproject.edge.schema import Error, describe
+from memoryproject.process.addresses import find_webhook_fault
+from memoryproject.tenancy.models import Scope
+from memoryproject.tenancy.views import KeyedView
+from wings.events import outbox, sending
+from wings.events.models import URL_AT_MOST, Event, EventType, Webhook
+
+WEBHOOKS_AT_MOST = 20
+"""Of a tenant: each event is written once for each that wants it."""
+OVERLAP = timedelta(days=1)
+"""So long after a rotation the secret before signs too."""
+
+
+class WebhookInput(Strict):
+    """The body of `webhooks`."""
+
+    url = ContentField(max_length=URL_AT_MOST)
+    types = serializers.ListField(child=WordField(choices=EventType.choices), required=False)
+
+
+class WebhookOutput(Output):
+    """A webhook, without its secret."""
+
+    table, columns = Webhook, "id url types previous_until stopped_at actor created_at"
+    types = serializers.ListField(child=serializers.ChoiceField(choices=EventType.choices))
+
+
+class WebhookWithSecret(WebhookOutput):
+    """A webhook with the secret that signs."""
+
+    secret = serializers.SerializerMethodField()
+
+    def get_secret(self, webhook: Webhook) -> str:
+        return sending.write_secret(webhook)
+
+
+class EventOutput(Output):
+    """An event, and how its delivery stands."""
+
+    table = Event
+    columns = "id type data state attempts status error latency_ms retry_at created_at delivered_at"
+    data = serializers.DictField(child=serializers.JSONField())  # type: ignore[assignment]
+    error = serializers.CharField(source="error_class", allow_null=True)
+
+
+class EventQuery(PlaceQuery):
+    state = WordField(choices=Event.State.choices, required=False)
+
+
+class WebhookView(KeyedView):
+    """Finds a webhook of the caller's tenant."""
+
+    scope = Scope.ADMIN
+
+    def find(self, webhook_id: uuid.UUID) -> Webhook:
+        return get_row(Webhook.objects.of(self.tenant()), "webhook", id=webhook_id)
+
+
+class Webhooks(WebhookView):
+    """Lists and makes webhooks."""
+
+    @describe_page("list_webhooks", PlaceQuery, WebhookOutput, "WebhookPage")
+    def get(self, request: Request) -> Response:
+        return self.list_page(Webhook.objects.of(self.tenant()), WebhookOutput)
+
+    @describe("add_webhook", WebhookInput, {201: WebhookWithSecret})
+    def post(self, request: Request) -> Response:
+        params, tenant = self.read(WebhookInput), self.tenant()
+        fault = find_webhook_fault(params["url"], settings.WEBHOOK_NETWORKS)
+        if fault:
+            raise Problem("The request has errors.", fields={"url": [f"This {fault}."]})
+        if Webhook.objects.of(tenant).count() >= WEBHOOKS_AT_MOST:
+            raise Problem(f"There are {WEBHOOKS_AT_MOST} webhooks already: delete one.")
+        webhook = Webhook.objects.create(
+            tenant=tenant,
+            url=params["url"],
+            types=sorted(set(params.get("types", []))),
+            actor=self.actor(),
+        )
+        webhook.refresh_from_db()
+        return Response(WebhookWithSecret(webhook).data, status=201)
+
+
+class OneWebhook(WebhookView):
+    """Shows and deletes a webhook."""
+
+    @describe("get_webhook", answers=WebhookOutput)
+    def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        return Response(WebhookOutput(self.find(webhook_id)).data)
+
+    @describe("delete_webhook", None, {204: None})
+    def delete(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        outbox.delete_webhook(self.find(webhook_id))
+        return Response(status=204)
+
+
+class RotateWebhook(WebhookView):
+    """Gives a webhook a new secret."""
+
+    @describe("rotate_webhook", None, WebhookWithSecret)
+    def post(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        webhook = self.find(webhook_id)
+        webhook.secret_version += 1
+        webhook.previous_until = read_database_clock() + OVERLAP
+        webhook.save(update_fields=["secret_version", "previous_until"])
+        return Response(WebhookWithSecret(webhook).data)
+
+
+class WebhookEvents(WebhookView):
+    """Lists what a webhook was told, and what waits."""
+
+    @describe_page("list_webhook_events", EventQuery, EventOutput, "WebhookEventPage")
+    def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        rows = Event.objects.of(self.tenant()).filter(webhook=self.find(webhook_id))
+        return self.list_page(rows, EventOutput, self.read_query(EventQuery))
+
+
+class RedeliverEvent(WebhookView):
+    """Delivers an event once more."""
+
+    @describe("redeliver_event", None, {202: EventOutput, 404: Error})
+    def post(self, request: Request, event_id: uuid.UUID) -> Response:
+        event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)
+        outbox.redeliver(event)
+        return Response(EventOutput(event).data, status=202)

@@ -1,0 +1,88 @@
+"""Writes events for webhooks that want them and for people, in the transaction of what happened."""
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.tenancy.models import Tenant
+from wings.events.models import Event, EventType, Webhook
+from wings.events.notices import NOTICES
+
+
+class NewEvent(NamedTuple):
+    """What happened; `data` holds ids, numbers and words of ours."""
+
+    type: EventType
+    data: dict[str, Any]
+
+
+def list_webhooks(tenant: Tenant) -> list[Webhook]:
+    """Return the webhooks that are told something: without any there is nothing to announce."""
+    return list(Webhook.objects.of(tenant).filter(stopped_at=None).order_by("id"))
+
+
+def announce(
+    events: Sequence[NewEvent],
+    *,
+    tenant: Tenant,
+    scope: uuid.UUID,
+    webhooks: Sequence[Webhook] | None = None,
+) -> None:
+    """Have events delivered, in this order after all earlier ones of the scope.
+
+    `scope` is the id of a conversation that the caller has locked, or the tenant's. `webhooks`
+    are those of `list_webhooks`, where the caller has asked already.
+    """
+    if not events:
+        return
+    _keep_for_people(events, tenant=tenant, scope=scope)
+    for webhook in list_webhooks(tenant) if webhooks is None else webhooks:
+        rows = [
+            Event(tenant=tenant, webhook=webhook, type=event.type, scope=scope, data=event.data)
+            for event in events
+            if not webhook.types or event.type in webhook.types
+        ]
+        if rows:
+            Event.objects.bulk_create(rows, batch_size=1_000)
+            enqueue(tenant=tenant, kind=Kind.DELIVER, scope=webhook.id)
+
+
+def _keep_for_people(events: Sequence[NewEvent], *, tenant: Tenant, scope: uuid.UUID) -> None:
+    """Write one row for each type that people are told of, with how many there were."""
+    counts = Counter(event.type for event in events if event.type in NOTICES)
+    for type in counts:
+        first = next(event.data for event in events if event.type == type)
+        data = {name: first[name] for name in first if name.endswith("_id")}
+        data["count"] = counts[type]
+        Event.objects.create(tenant=tenant, webhook=None, type=type, scope=scope, data=data)
+
+
+def redeliver(event: Event) -> None:
+    """Have a webhook's event delivered once more, whatever became of it: before later ones.
+
+    Its id stays the same, so that a receiver knows it again.
+    """
+    assert event.webhook_id is not None
+    with transaction.atomic():
+        Event.objects.of(event.tenant).filter(id=event.id).update(
+            state=Event.State.PENDING,
+            attempts=0,
+            queued_at=Now(),
+            retry_at=Now(),
+            delivered_at=None,
+        )
+        enqueue(tenant=event.tenant, kind=Kind.DELIVER, scope=event.webhook_id)
+    event.refresh_from_db()
+
+
+def delete_webhook(webhook: Webhook) -> None:
+    with transaction.atomic():
+        Webhook.objects.of(webhook.tenant).select_for_update().get(id=webhook.id)
+        Event.objects.of(webhook.tenant).filter(webhook=webhook).delete()
+        Webhook.objects.of(webhook.tenant).filter(id=webhook.id).delete()

@@ -1,0 +1,226 @@
+"""Finds the places that still say what a retired fact said, and stores them as marks.
+
+What a person retires is looked for at once, which may take a second; what is said later, when
+facts are drawn from it.
+"""
+
+import re
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from django.db.models import Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat
+
+from episodic.models import Conversation, Episode, Message, Role
+from indexing import queries as index
+from indexing.model_change import choose_embedder
+from indexing.models import SearchUnit, UnitKind
+from retrieval.corrections import HELD
+from semantic import queries
+from semantic.contradictions import Claim
+from semantic.models import Changeset, CorrectionMark, Evidence, Fact
+
+Place, FoundBy, State = CorrectionMark.Place, CorrectionMark.FoundBy, CorrectionMark.State
+READ_AT_MOST = 1_000
+"""Texts of a kind, the newest, that hold one of the words."""
+NEAR_AT_MOST = 5
+"""Places that are proposed because they are near in meaning."""
+NEAR_COSINE = 0.89
+PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
+CORRECTIONS_AT_MOST = 200
+"""Of a conversation, the newest, that are looked for in what is said later."""
+
+
+def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
+    """Find and store what still says a fact that a person has just retired.
+
+    `new` is the sentence that replaced it. Evidence and what has the same words is active at
+    once; what is only near in meaning, and evidence in other words, is proposed.
+    """
+    claim, conversation = Claim(fact.fact, new), changeset.conversation
+    if claim.is_empty:
+        return
+    if not conversation.has_corrections:
+        conversation.has_corrections = True
+        conversation.save(update_fields=["has_corrections"])
+    if conversation.user_id:
+        others = Evidence.objects.of(fact.tenant).filter(fact=fact).exclude(conversation=None)
+        homes = Conversation.objects.of(fact.tenant).filter(id__in=others.values("conversation"))
+        homes.filter(has_corrections=False).update(has_corrections=True)
+    marks: dict[PlaceKey, CorrectionMark] = {}
+    for place, found_by, is_certain in _find_places(fact, claim):
+        mark = _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
+        marks.setdefault(place, mark)
+    known = CorrectionMark.objects.of(fact.tenant).filter(fact=fact)
+    known_ids = set(known.values_list("place_id", flat=True))
+    new_marks = [mark for mark in marks.values() if mark.place_id not in known_ids]
+    CorrectionMark.objects.bulk_create(new_marks)
+
+
+def mark_later_places(changeset: Changeset, episodes: Sequence[Episode]) -> None:
+    """Mark what a run has read or opened that says what a person had retired before.
+
+    Active at once; but what a user says that was not there to be marked may have become true:
+    on that and what follows a person decides. Without corrections no query, else six.
+    """
+    conversation = changeset.conversation
+    if not conversation.has_corrections:
+        return
+    said = list(Message.objects.of(changeset.tenant).filter(episode__in=list(episodes)))
+    texts = list(_texts_of_run(changeset, episodes, said))
+    users = {row.id: row.seq for row in said if row.role == Role.USER}
+    active = CorrectionMark.objects.of(changeset.tenant).filter(
+        place_id__in=users, state=State.ACTIVE
+    )
+    known = set(active.values_list("fact_id", "place_id"))
+    marks: list[CorrectionMark] = []
+    for fact in _corrected_facts(conversation):
+        claim = Claim(fact.fact, fact.superseded_by.fact if fact.superseded_by else "")
+        words = claim.pattern.replace(r"\m", r"\b").replace(r"\M", r"\b")
+        pattern = re.compile(words, re.IGNORECASE)
+        places = {
+            place: seq
+            for place, text, seq in texts
+            if not claim.is_empty and pattern.search(text) and claim.is_said_in(text)
+        }
+        anew = [users[key] for _, key in places if key in users and (fact.id, key) not in known]
+        for place, seq in places.items():
+            is_certain = seq < min(anew, default=seq + 1)
+            marks.append(_make_mark(fact, changeset, place, FoundBy.WORDS, is_certain=is_certain))
+    CorrectionMark.objects.bulk_create(marks, ignore_conflicts=True)
+
+
+def _texts_of_run(
+    changeset: Changeset, episodes: Sequence[Episode], said: Sequence[Message]
+) -> Iterator[tuple[PlaceKey, str, int]]:
+    """Yield the places that a run has read or opened, with text and the last seq behind it."""
+    for message in said:
+        yield (Place.MESSAGE, message.id), message.content, message.seq
+    for episode in episodes:
+        text = f"{episode.title}\n{episode.summary}"
+        yield (Place.EPISODE, episode.id), text, episode.last_seq
+    opened = Fact.objects.of(changeset.tenant).filter(changeset=changeset, invalid_at=None)
+    evidence = queries.evidence_of(tenant=changeset.tenant, fact_ids=[fact.id for fact in opened])
+    for fact in opened:
+        seqs = [seq for row in evidence[fact.id] for seq in row.message_seqs]
+        yield (Place.FACT, fact.id), fact.fact, max(seqs, default=0)
+
+
+def _make_mark(
+    fact: Fact, changeset: Changeset, place: PlaceKey, found_by: str, *, is_certain: bool
+) -> CorrectionMark:
+    return CorrectionMark(
+        tenant_id=fact.tenant_id,
+        conversation_id=fact.conversation_id,
+        fact=fact,
+        changeset=changeset,
+        place=place[0],
+        place_id=place[1],
+        found_by=found_by,
+        state=State.ACTIVE if is_certain else State.PROPOSED,
+    )
+
+
+def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
+    """Return what people have retired as wrong or over, the newest first."""
+    marks = CorrectionMark.objects.within(conversation)
+    by_hand = Q(id__in=marks.values("fact")) | Q(invalidated_because=Fact.Because.WRONG)
+    facts = Fact.objects.within(conversation).filter(by_hand, invalidated_because__in=HELD)
+    newest = facts.select_related("superseded_by").order_by("-invalid_at", "-id")
+    return newest[:CORRECTIONS_AT_MOST]
+
+
+def find_messages_saying(fact: Fact) -> list[uuid.UUID]:
+    """Return the messages that are evidence of a fact, or say it in its words, each once."""
+    places = (place for place, _, _ in _find_said(fact, Claim(fact.fact, "")))
+    ids = (place_id for kind, place_id in places if kind == Place.MESSAGE)
+    return list(dict.fromkeys(ids))
+
+
+def _find_places(
+    fact: Fact, claim: Claim
+) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield places, how each was found and whether it is sure; the first of a place counts."""
+    yield from _find_said(fact, claim)
+    for place in islice(_near(fact, claim), NEAR_AT_MOST):
+        yield place, FoundBy.MEANING, False
+
+
+def _find_said(fact: Fact, claim: Claim) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield the places of the evidence, and those with the same words."""
+    for message in _list_sources(fact):
+        if not claim.is_taken_back_in(message.content):
+            is_certain = claim.is_said_in(message.content, is_source=True)
+            yield (Place.MESSAGE, message.id), FoundBy.EVIDENCE, is_certain
+    for place, text in _texts_with(fact, claim.pattern):
+        if claim.is_said_in(text):
+            yield place, FoundBy.WORDS, True
+
+
+def _list_sources(fact: Fact) -> Iterator[Message]:
+    """Yield the messages that are evidence of a fact, those of its own conversation first."""
+    evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
+    seqs: defaultdict[uuid.UUID, set[int]] = defaultdict(set)
+    for home, several in evidence.values_list("conversation_id", "message_seqs").order_by("id"):
+        seqs[home or fact.conversation_id].update(several)
+    rows = Message.objects.of(fact.tenant).filter(withheld_by=None)
+    for home in sorted(seqs, key=lambda home: home != fact.conversation_id):
+        yield from rows.filter(conversation=home, seq__in=seqs[home]).order_by("seq")
+
+
+def _messages_of(fact: Fact) -> QuerySet[Message]:
+    return Message.objects.of(fact.tenant).filter(
+        conversation=fact.conversation_id, withheld_by=None
+    )
+
+
+def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
+    """Yield texts of the conversation that match, of each kind the newest."""
+    tenant, home = fact.tenant, fact.conversation_id
+    messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
+    episodes = Episode.objects.of(tenant).filter(conversation=home, withheld_by=None)
+    worded = episodes.filter(Q(title__iregex=pattern) | Q(summary__iregex=pattern))
+    headlines = Concat("title", Value("\n", TextField()), "summary")
+    facts = Fact.objects.of(tenant).filter(conversation=home, invalid_at=None).exclude(id=fact.id)
+    alike = facts.filter(fact__iregex=pattern).order_by("-id")
+    # Of notes the index has the words; this app does not know their table.
+    notes = SearchUnit.objects.of(tenant).filter(
+        conversation=home, kind=UnitKind.NOTE, invalid_at=None, lexical_text__iregex=pattern
+    )
+    texts = {
+        Place.MESSAGE: messages.values_list("id", "content"),
+        Place.EPISODE: worded.order_by("-first_seq").values_list("id", headlines),
+        Place.FACT: alike.values_list("id", "fact"),
+        Place.NOTE: notes.order_by("-id").values_list("memory_id", "lexical_text"),
+    }
+    for place, rows in texts.items():
+        for place_id, text in rows[:READ_AT_MOST]:
+            yield (place, place_id), text
+
+
+def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
+    """Yield the places nearest in meaning to the fact that do not say what is right."""
+    model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
+    vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
+    if vector is None:
+        return
+    near = index.nearest_units(
+        tenant=fact.tenant,
+        conversation=fact.conversation_id,
+        invalid_at=None,
+        vector=vector,
+        model=model,
+        at_most=4 * NEAR_AT_MOST,
+    )
+    for unit, cosine in near:
+        if cosine < NEAR_COSINE or unit.memory_id == fact.id:
+            continue
+        if unit.kind == UnitKind.MESSAGE and unit.first_seq is not None:
+            message = _messages_of(fact).filter(seq=unit.first_seq).first()
+            place_id, text = (message.id, message.content) if message else (None, "")
+        else:
+            place_id, text = unit.memory_id, unit.lexical_text
+        if place_id is not None and not claim.is_taken_back_in(text):
+            yield Place(unit.kind), place_id

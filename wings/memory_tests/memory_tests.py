@@ -1,0 +1,149 @@
+"""Memory tests: questions with expectations, run after each changeset and by command."""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from episodic import queries as episodic_queries
+from episodic.models import Conversation
+from jobs import claims
+from jobs.claims import Claim
+from jobs.enqueue import enqueue
+from jobs.models import Kind
+from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.database.clock import read_database_clock
+from memoryproject.edge.errors import Conflict, Problem
+from memoryproject.tenancy.models import Tenant
+from retrieval.models import MemoryTest, Retrieval
+from retrieval.recall import Draft, draft_answer
+from retrieval.request import RecallRequest
+from semantic.models import Change, Changeset
+from wings.events.models import EventType
+from wings.events.outbox import NewEvent, announce
+
+TESTS_AT_MOST = 200
+"""Of a tenant: all of them run while somebody waits."""
+TEXTS_AT_MOST = 20
+TEXT_AT_MOST = 500
+
+
+def create_test(test: MemoryTest) -> None:
+    """Check an unsaved test, save it, and run it once.
+
+    Raises:
+        Problem: it expects nothing.
+        Conflict: the tenant has as many as it may have.
+    """
+    if not (test.must_say or test.must_not_say or test.at_most_tokens):
+        raise Problem("Expect something: must_say, must_not_say or at_most_tokens.")
+    with transaction.atomic():
+        conversation = episodic_queries.lock_conversation(test.tenant, test.conversation_id)
+        if MemoryTest.objects.of(test.tenant).count() >= TESTS_AT_MOST:
+            raise Conflict(f"A tenant has at most {TESTS_AT_MOST} memory tests: delete one first.")
+        if not conversation.has_tests:
+            conversation.has_tests = True
+            conversation.save(update_fields=["has_tests"])
+        test.save(force_insert=True)
+    run_tests([test], now=read_database_clock())
+
+
+def tests_of(tenant: Tenant, **where: object) -> list[MemoryTest]:
+    """Return the tests of a tenant with their conversations, oldest first."""
+    rows = MemoryTest.objects.of(tenant).filter(**where).select_related("conversation")
+    return list(rows.order_by("id"))
+
+
+def queue_tests(
+    changeset: Changeset, conversation: Conversation, changes: Sequence[Change]
+) -> None:
+    """Have the tests of a conversation run, if it has any, after a changeset."""
+    if conversation.has_tests:
+        work = {"changeset": str(changeset.id)}
+        enqueue(tenant=conversation.tenant, kind=Kind.TEST, scope=conversation.id, input=work)
+
+
+def run_claimed(claim: Claim) -> None:
+    """Run the tests of the claimed job's conversation, after the changeset that it names.
+
+    Raises:
+        ModelUnavailable: the query cannot be embedded now; to be tried again.
+    """
+    changeset_id = claim.input.get("changeset")
+    tests = tests_of(claim.tenant, conversation=claim.scope)
+    now = read_database_clock()
+    cause = uuid.UUID(changeset_id) if changeset_id else None
+    failing = [test for test in tests if judge(test, now=now, changeset_id=cause)]
+    with claims.commit(claim, result=dict(count_verdicts(tests))):
+        _store(tests)
+        events = [NewEvent(EventType.TEST_FAILED, {"test_id": str(test.id)}) for test in failing]
+        announce(events, tenant=claim.tenant, scope=claim.tenant.id)
+
+
+def run_tests(tests: Sequence[MemoryTest], *, now: datetime) -> None:
+    """Run tests and store what came of each.
+
+    Raises:
+        ModelUnavailable: the query cannot be embedded now; nothing is stored.
+    """
+    for test in tests:
+        judge(test, now=now)
+    _store(tests)
+
+
+def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = None) -> bool:
+    """Ask a test's question and set on the row what is wrong with the answer; nothing is stored.
+
+    Returns whether the test passed before and fails now.
+
+    Raises:
+        ModelUnavailable: the query cannot be embedded now: a lesser answer proves nothing.
+    """
+    request = RecallRequest(
+        query=test.query,
+        conversation_id=test.conversation.external_id,
+        kind=Retrieval.Kind.RETRIEVE,
+        max_tokens=test.max_tokens,
+    )
+    draft = draft_answer(tenant=test.tenant, request=request, now=now)
+    if draft.receipt.degraded:
+        raise ModelUnavailable("The embedding model is away.")
+    passed = bool(test.passes)
+    test.ran_at, test.failures = now, list(find_failures(test, draft))
+    test.broken_by = (test.broken_by or changeset_id) if test.failures else None
+    return passed and bool(test.failures)
+
+
+def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
+    """Yield what a draft misses, by field, and place in its list from 0: `must_say.0`.
+
+    Case and spacing do not count. A line that carries the mark of a correction may hold what
+    must not be said.
+    """
+    text, unmarked = fold(draft.text), fold("\n".join(draft.unmarked_lines))
+    for place, words in enumerate(test.must_say):
+        if fold(words) not in text:
+            yield f"must_say.{place}"
+    for place, words in enumerate(test.must_not_say):
+        if fold(words) in unmarked:
+            yield f"must_not_say.{place}"
+    if test.at_most_tokens is not None and draft.receipt.tokens > test.at_most_tokens:
+        yield "at_most_tokens"
+
+
+def fold(text: str) -> str:
+    """Return a text as it is compared."""
+    return " ".join(text.casefold().split())
+
+
+def count_verdicts(tests: Iterable[MemoryTest]) -> Counter[str]:
+    """Return how many of the tests have `passed` and `failed`."""
+    return Counter("passed" if test.passes else "failed" for test in tests)
+
+
+def _store(tests: Sequence[MemoryTest]) -> None:
+    if tests:
+        rows = MemoryTest.objects.of(tests[0].tenant)
+        rows.bulk_update(tests, ["ran_at", "failures", "broken_by"])

@@ -1,0 +1,126 @@
+"""The calls `memories/{id}/links` and `walk`: list and follow the links of a memory."""
+
+import re
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from indexing.kinds import LINK_TYPES
+from indexing.models import MemoryKind
+from memoryproject.edge.fields import CANONICAL_UUID, Output, Strict
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, describe_page
+from memoryproject.edge.schema import describe
+from memoryproject.tenancy.views import ReadView
+from wings.navigation import links
+from wings.navigation.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node
+
+DIRECTIONS = {True: "out", False: "in"}
+ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
+ONE_PLACE = rf"^{CANONICAL_UUID.pattern}\.{ONE_TYPE}\.(out|in)$"
+DEPTH = 2
+NODES = 100
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{ONE_TYPE}(,{ONE_TYPE})*$"})
+class LinkTypesField(serializers.CharField):
+    """Types of links with commas between them."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        words = tuple(dict.fromkeys(value.split(",")))
+        if any(word not in LINK_TYPES for word in words):
+            known = ", ".join(LINK_TYPES)
+            raise serializers.ValidationError(f"These must be some of: {known}.")
+        return words
+
+
+@extend_schema_field({"type": "string", "pattern": ONE_PLACE})
+class PlaceField(serializers.CharField):
+    """The end of a page of links."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        if not re.fullmatch(ONE_PLACE, value):
+            raise serializers.ValidationError("This must be the `next` of a page before.")
+        memory_id, link_type, direction = value.split(".")
+        return uuid.UUID(memory_id), link_type, direction == DIRECTIONS[True]
+
+
+class LinksQuery(Strict):
+    link_types = LinkTypesField(required=False)
+    after = PlaceField(required=False)
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class WalkQuery(Strict):
+    depth = QueryNumberField(default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST)
+    link_types = LinkTypesField(required=False)
+    limit = QueryNumberField(default=NODES, min_value=1, max_value=NODES_AT_MOST)
+
+
+class DirectionField(serializers.ChoiceField):
+    """Whether a link was followed as it points."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=list(DIRECTIONS.values()), source="outward", **options)
+
+    def to_representation(self, value: Any) -> Any:
+        return DIRECTIONS[value]
+
+
+class MemoryLinkOutput(Output):
+    """A link as one of the two memories sees it."""
+
+    table = Edge
+    columns = (
+        "id=link_id from_id to_id link_type direction other_id other_kind made_by actor created_at"
+    )
+    link_type = serializers.ChoiceField(choices=LINK_TYPES)
+    direction = DirectionField()
+    other_kind = serializers.ChoiceField(choices=MemoryKind.choices)
+    made_by = serializers.ChoiceField(choices=["agent", "person", "server"])
+
+
+class NodeOutput(Output):
+    """A memory on the way, and the link by which it was reached."""
+
+    table, columns = Node, "id kind depth from_id to_id"
+    kind = serializers.ChoiceField(choices=MemoryKind.choices)
+    link_type = serializers.ChoiceField(choices=LINK_TYPES)
+    direction = DirectionField()
+
+
+class WalkOutput(serializers.Serializer[Any]):
+    """What lies around a memory."""
+
+    start = serializers.UUIDField()
+    nodes = NodeOutput(many=True)
+    cut = serializers.BooleanField()
+
+
+class MemoryLinks(ReadView):
+    @describe_page("list_memory_links", LinksQuery, MemoryLinkOutput, "MemoryLinkPage")
+    def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        query = self.read_query(LinksQuery)
+        limit = query.pop("limit")
+        edges = links.links_of(
+            tenant=self.tenant(), memory_id=memory_id, at_most=limit + 1, **query
+        )
+        after = _name_place(edges[limit - 1]) if len(edges) > limit else None
+        items = MemoryLinkOutput(edges[:limit], many=True).data
+        return Response({"items": items, "next": after})
+
+
+class MemoryWalk(ReadView):
+    @describe("walk_memory", answers=WalkOutput, parameters=[WalkQuery])
+    def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        query = self.read_query(WalkQuery)
+        at_most = query.pop("limit")
+        walk = links.walk(tenant=self.tenant(), start=memory_id, at_most=at_most, **query)
+        return Response(WalkOutput({"start": memory_id, "nodes": walk.nodes, "cut": walk.cut}).data)
+
+
+def _name_place(edge: Edge) -> str:
+    return f"{edge.other_id}.{edge.link_type}.{DIRECTIONS[edge.outward]}"

@@ -1,0 +1,210 @@
+"""The bodies and query parameters that calls about notes and links take."""
+
+from collections.abc import Mapping
+from copy import copy
+from functools import partial
+from typing import Any
+
+from rest_framework import serializers
+
+from indexing.kinds import LinkType, SourceType, Valence
+from memoryproject.edge import fields
+from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField
+from wings.notes.renderings import SOURCE_TYPES
+
+COUNT_AT_MOST = 10**9
+POINTS_AT_MOST = 50
+POINT_AT_MOST = 500
+WORD_AT_MOST = 100
+
+
+CountField = partial(fields.WholeNumberField, min_value=0, max_value=COUNT_AT_MOST)
+
+
+class PointsField(serializers.ListField):
+    def __init__(self, **options: Any) -> None:
+        child = fields.TextField(max_length=POINT_AT_MOST)
+        super().__init__(child=child, max_length=POINTS_AT_MOST, **options)
+
+
+class ThreadSummary(fields.Strict):
+    """The metadata of a thread's summary."""
+
+    platform = fields.TextField(max_length=WORD_AT_MOST)
+    participant_count = CountField()
+    message_count = CountField()
+    key_points = PointsField()
+    sentiment = fields.WordField(choices=[kind.value for kind in Valence], required=False)
+    last_activity_at = fields.MomentField(required=False)
+
+
+class PlanSummary(fields.Strict):
+    """The metadata of a plan's summary."""
+
+    plan_type = fields.TextField(max_length=WORD_AT_MOST)
+    total_nodes = CountField()
+    completed_nodes = CountField()
+    pending_nodes = CountField()
+    failed_nodes = CountField()
+    key_milestones = PointsField()
+    current_phase = fields.TextField(max_length=WORD_AT_MOST, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        parts = sum(attrs[f"{name}_nodes"] for name in ("completed", "pending", "failed"))
+        if parts > attrs["total_nodes"]:
+            raise serializers.ValidationError({"total_nodes": ["This is less than its parts."]})
+        return attrs
+
+
+SUMMARIES: dict[str, type[fields.Strict]] = {
+    SourceType.THREAD_SUMMARY: ThreadSummary,
+    SourceType.PLAN_SUMMARY: PlanSummary,
+}
+"""Of other types of notes the metadata is the agent's own."""
+
+
+def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata as it is stored: of a summary its own fields, times as text.
+
+    Raises:
+        ValidationError: it is not what its type must hold.
+    """
+    if source_type not in SUMMARIES:
+        return dict(metadata)
+    form = SUMMARIES[source_type](data=metadata)
+    if not form.is_valid():
+        raise serializers.ValidationError({"metadata": form.errors})
+    values = dict(form.validated_data)
+    if "last_activity_at" in values:
+        values["last_activity_at"] = fields.say_moment(values["last_activity_at"])
+    return values
+
+
+ID_AT_MOST = 255
+LABEL_AT_MOST = 300
+DESCRIPTION_AT_MOST = 4_000
+PATH_AT_MOST = 1_000
+EXCERPT_AT_MOST = 16_000
+TAGS_AT_MOST = 50
+BYTE_AT_MOST = 2**62
+UNSET: dict[str, Any] = {
+    **dict.fromkeys(["source_id", "user_id", "category", "emotion_type", "emotion_valence"], ""),
+    **dict.fromkeys(["source_path", "excerpt"], ""),
+    **dict.fromkeys(["label", "description", "content", "occurred_at", "emotion_intensity"]),
+    "importance": 0.5,
+    "tags": [],
+    "metadata": {},
+    "span": {"span_id": "", "start_byte": None, "end_byte": None},
+}
+"""What a note has where nothing was said; None: the service knows what follows then."""
+VALENCES = [kind.value for kind in Valence]
+
+
+WordsField = partial(fields.TextField, required=False, allow_blank=True)
+"""A text that may be left out or emptied."""
+ShareField = partial(fields.NumberField, required=False, min_value=0, max_value=1)
+
+
+class SpanInput(fields.Strict):
+    """Where in a stored text something stands."""
+
+    span_id = fields.TextField(max_length=ID_AT_MOST)
+    start_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
+    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["end_byte"] < attrs["start_byte"]:
+            raise serializers.ValidationError({"end_byte": ["This lies before start_byte."]})
+        return attrs
+
+
+class NoteFields(fields.Strict):
+    """What can be written and written anew."""
+
+    source_id = WordsField(max_length=ID_AT_MOST)
+    user_id = WordsField(max_length=ID_AT_MOST)
+    label = WordsField(max_length=LABEL_AT_MOST)  # type: ignore[assignment]
+    description = WordsField(max_length=DESCRIPTION_AT_MOST)
+    content = fields.ContentField(required=False)
+    importance = ShareField()
+    category = WordsField(max_length=WORD_AT_MOST)
+    emotion_type = WordsField(max_length=WORD_AT_MOST)
+    emotion_intensity = ShareField()
+    emotion_valence = fields.WordField(choices=VALENCES, required=False)
+    tags = serializers.ListField(
+        child=fields.TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
+    )
+    metadata = fields.MetadataField(required=False)
+    span = SpanInput(required=False)
+    source_path = WordsField(max_length=PATH_AT_MOST)
+    excerpt = WordsField(max_length=EXCERPT_AT_MOST)
+    occurred_at = fields.MomentField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        source_type = attrs.get("source_type") or self.context.get("source_type", "")
+        is_new_summary = source_type in SUMMARIES and "source_type" in attrs
+        if "metadata" in attrs or is_new_summary:
+            attrs["metadata"] = check_metadata(source_type, attrs.get("metadata", {}))
+        span = attrs.pop("span", None)
+        return attrs | dict(span or {})
+
+
+class BatchedNoteInput(NoteFields):
+    """A note of a batch."""
+
+    source_type = fields.WordField(choices=SOURCE_TYPES, default=SourceType.NOTE.value)
+
+
+class NoteInput(BatchedNoteInput):
+    """The body of `POST notes`."""
+
+    conversation_id = fields.IdField(required=False)
+
+
+class NotesInput(fields.Batch):
+    """The body of `POST notes/batch`."""
+
+    listed = "notes"
+    conversation_id = fields.IdField(required=False)
+    notes = BatchedNoteInput(many=True, allow_empty=False)
+
+
+class NotePatch(NoteFields):
+    """The body of `PATCH notes/{id}`: what is not named stays, null is as if never said."""
+
+    version = fields.WholeNumberField(min_value=1, max_value=2**31 - 1)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields; those that can be taken back are described as such."""
+        described = super().get_fields()
+        for name in UNSET:
+            described[name].allow_null = True
+        return described
+
+    def to_internal_value(self, value: Any) -> Any:
+        values = super().to_internal_value(value)
+        unset = {name for name in UNSET if name in value and value[name] is None}
+        return values | {name: copy(UNSET[name]) for name in unset}
+
+
+class NoteQuery(PageQuery):
+    source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
+    source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
+    user_id = fields.NameField()
+    category = fields.TextField(required=False, max_length=WORD_AT_MOST)
+    tag = fields.TextField(required=False, max_length=WORD_AT_MOST)
+
+
+class VersionQuery(fields.Strict):
+    after = QueryNumberField(required=False, min_value=1)
+    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+
+
+class LinkInput(fields.Strict):
+    """The body of `POST links`."""
+
+    from_id = fields.IdField()
+    to_id = fields.IdField()
+    link_type = fields.WordField(
+        choices=[kind.value for kind in LinkType], default=LinkType.RELATES_TO.value
+    )

@@ -1,0 +1,76 @@
+"""Prints how to reach the server: a call to try, the API key, and the admin's login.
+
+A password that somebody changed cannot be printed: the admin gets a new one, which is stored
+nowhere.
+"""
+
+import os
+import secrets
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+
+from memoryproject.process import env
+from wings.operations.management.commands import seed_demo
+from wings.transfer.loading import read_conversations
+
+ADDRESS = "address"
+"""The file in the data folder that says where the server listens."""
+QUESTION = "Where does Mira work and what does she plan?"
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        password = seed_demo.find_or_create_password() or set_password()
+        self.stdout.write(render_access(password))
+
+
+def set_password() -> str:
+    """Give the admin a new password, and return it; a second factor is gone with the old one."""
+    password = secrets.token_urlsafe(9)
+    user = get_user_model().objects.get(username=seed_demo.ADMIN)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    Authenticator.objects.filter(user=user).delete()
+    return password
+
+
+def read_address() -> tuple[str, int]:
+    """Return where the server is to listen: its host and port."""
+    host = env.read_text("MEMORY_HOST", "127.0.0.1")
+    return host, env.read_integer("PORT", 8000, at_least=1, at_most=65535)
+
+
+def keep_address(host: str, port: int) -> None:
+    """Write down where the server listens, for who asks later and does not name the port."""
+    (settings.DATA_DIR / ADDRESS).write_text(f"{host}:{port}", encoding="utf-8")
+
+
+def find_address() -> str:
+    """Return where the server listens or last listened: `127.0.0.1:8000`."""
+    kept = settings.DATA_DIR / ADDRESS
+    if "PORT" not in os.environ and kept.exists():
+        return kept.read_text(encoding="utf-8")
+    return "{}:{}".format(*read_address())
+
+
+def render_access(password: str) -> str:
+    address = f"http://{find_address()}"
+    conversation = next(read_conversations(seed_demo.DEMO)).external_id
+    key = seed_demo.get_or_create_key()
+    return f"""
+Try it:
+
+  curl -s {address}/api/v0/retrieve_memory \\
+    -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\
+    -d '{{"conversation_id": "{conversation}", "query": "{QUESTION}", "detail": "high"}}'
+
+  API key    {key}
+  API docs   {address}/api/v0/docs/
+  admin      {address}/admin/   user {seed_demo.ADMIN}, password {password}
+"""

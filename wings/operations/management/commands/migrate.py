@@ -1,0 +1,47 @@
+"""Brings the database to this version, whichever version made it.
+
+One process at a time; the others wait. The embedded database is kept as it was, and its rows are
+carried over to a new one where an earlier version made it: docs/operating.md, under Upgrade.
+"""
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.core.management.commands.migrate import Command as DjangoMigrate
+
+from memoryproject.process import logs
+from wings.operations.upgrade import steps
+
+logger = logging.getLogger("memory.upgrade")
+
+
+class Command(DjangoMigrate):
+    """The serving role may not change tables, so migrations take the owner's connection."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(database="owner")
+        parser.add_argument(
+            "--keep-no-copy",
+            action="store_true",
+            help="change the embedded database without keeping it as it was",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Upgrade; with one of Django's own options do what it says of this schema alone."""
+        special = ("app_label", "check_unapplied", "fake", "fake_initial", "plan", "prune")
+        if options["database"] != "owner" or any(options[name] for name in special):
+            super().handle(*args, **options)
+            return
+        if not options["skip_checks"]:
+            self.check(databases=["owner"])
+        steps.upgrade(
+            report=self._say,
+            verbosity=options["verbosity"],
+            keeps_copy=not options["keep_no_copy"],
+        )
+
+    def _say(self, event: str) -> None:
+        logs.report(event, logger=logger, out=self.stdout, form=settings.LOG_FORMAT)

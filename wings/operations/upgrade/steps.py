@@ -1,0 +1,149 @@
+"""The steps of `migrate`: what a database needs, one start at a time, and what is kept of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from django.conf import settings
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import CommandError, call_command
+from django.core.management.commands.migrate import Command as DjangoMigrate
+from django.db import connections, transaction
+
+from memoryproject import embedded
+from memoryproject.database.clock import execute
+from memoryproject.embedded import databases
+from memoryproject.tenancy import installation
+from memoryproject.tenancy.postgresql.look import PEPPER
+from wings.operations import stored_sizes
+from wings.operations.upgrade import carrying
+from wings.operations.upgrade.history import Standing, find_standing
+
+LOCK = 0x6D696772617465
+"""Advisory lock of who migrates: a second start waits, and finds nothing left to do."""
+Report = Callable[[str], None]
+NEWER = (
+    "The database was made by a later version of the server: start that one, or go back to the"
+    " database of before with manage.py kept_databases --use NAME, or restore a backup."
+)
+EARLIER = (
+    "The database was made by an earlier version, whose rows must be carried over to new tables:"
+    " docs/operating.md says how under Upgrade, for a database of your own."
+)
+
+
+def upgrade(*, report: Report, verbosity: int, keeps_copy: bool = True) -> None:
+    """Bring the database to this version; of an embedded one what was before is kept.
+
+    Any number of processes may call it at once.
+
+    Raises:
+        CommandError, EmbeddedPostgresError, UnsafeDatabase: it cannot be; nothing was changed.
+    """
+    connections.close_all()
+    if settings.EMBEDDED_POSTGRES:
+        address = embedded.locate(settings.DATA_DIR).address
+        with closing(databases.lock_upgrades(address, LOCK)):
+            _upgrade_embedded(address, report, verbosity, keeps_copy)
+        return
+    with closing(connections["owner"].copy()) as lock:
+        with lock.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        if (standing := _find_standing()) is Standing.EARLIER:
+            raise CommandError(EARLIER)
+        _migrate(verbosity, counts=standing is Standing.BEHIND)
+
+
+def _upgrade_embedded(
+    address: embedded.ServerAddress, report: Report, verbosity: int, keeps_copy: bool
+) -> None:
+    standing = _find_standing()
+    connections.close_all()  # else nobody could copy or rename what they are connected to
+    kept = ""
+    if standing is Standing.EARLIER:
+        carry_over(address, source=embedded.DATABASE, report=report)
+        kept = databases.put_in_use(address, databases.UNFINISHED)
+    elif standing is Standing.BEHIND and keeps_copy:
+        kept = databases.keep_copy(address)
+    if standing is not Standing.EARLIER:
+        _migrate(verbosity, counts=standing is Standing.BEHIND)
+    if kept:
+        report(
+            f"The database as it was is kept as {kept}, until manage.py kept_databases --delete"
+            " deletes it; --use goes back to it."
+        )
+
+
+def carry_over(address: embedded.ServerAddress, *, source: str, report: Report) -> None:
+    """Make UNFINISHED a database of this version with the rows of `source`."""
+    report("An earlier version made the database: its rows are carried over to a new one …")
+    databases.create(address, databases.UNFINISHED)
+    with pointing_at(databases.UNFINISHED):
+        _run_migrations()
+        connections.close_all()
+        carrying.carry_rows(address, source=source, target=databases.UNFINISHED, report=report)
+        # The roles came as they were: their migration gives them what is new to see.
+        roles = "DELETE FROM django_migrations WHERE app = 'console' AND name = '0002_roles'"
+        execute(roles, using="owner")
+        _migrate(verbosity=0, counts=True)
+
+
+def bring_up(address: embedded.ServerAddress, name: str, *, report: Report) -> str:
+    """Bring a database that nobody uses to this version; return the name of what came of it.
+
+    Raises:
+        CommandError, EmbeddedPostgresError, UnsafeDatabase: it cannot be.
+    """
+    with pointing_at(name):
+        standing = _find_standing(knows_demo=False)
+    if standing is Standing.EARLIER:
+        carry_over(address, source=name, report=report)
+        return databases.UNFINISHED
+    with pointing_at(name):
+        _migrate(verbosity=0, counts=True)
+    return name
+
+
+@contextmanager
+def pointing_at(name: str) -> Iterator[None]:
+    """Have the owner's connection lead to another database of the same server."""
+    before = connections["owner"].settings_dict["NAME"]
+    _lead_to(name)
+    try:
+        yield
+    finally:
+        _lead_to(before)
+
+
+def _lead_to(name: str) -> None:
+    connections["owner"].close()
+    connections["owner"].settings_dict["NAME"] = name
+    ContentType.objects.clear_cache()  # ids of the other database
+
+
+def _find_standing(*, knows_demo: bool = True) -> Standing:
+    """Return what the database needs.
+
+    Raises:
+        CommandError: a later version made it.
+        UnsafeDatabase: it knows another key pepper.
+    """
+    with transaction.atomic(using="owner"):
+        installation.check_pepper(using="owner", knows_demo=knows_demo)
+    standing = find_standing("owner")
+    if standing is Standing.NEWER:
+        raise CommandError(NEWER)
+    return standing
+
+
+def _migrate(verbosity: int, *, counts: bool) -> None:
+    """Apply the migrations that follow, note our key pepper, and count what is stored anew."""
+    _run_migrations(verbosity)
+    if installation.find_note(PEPPER, using="owner") is None:
+        installation.note_pepper(using="owner")
+    if counts:
+        stored_sizes.repair_all(using="owner")
+    connections["owner"].close()
+
+
+def _run_migrations(verbosity: int = 0) -> None:
+    call_command(DjangoMigrate(), database="owner", verbosity=verbosity, interactive=False)

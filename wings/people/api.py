@@ -1,0 +1,200 @@
+"""The calls `people`: who is who, and all that the tenant has of somebody."""
+
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
+from memoryproject.edge.fields import ContentField, IdField, NameField, Output, Strict, WordField
+from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
+from memoryproject.edge.schema import Error, describe
+from memoryproject.tenancy.models import Scope, Tenant
+from memoryproject.tenancy.views import KeyedView, ReadView
+from retrieval.api.receipts import render_receipts
+from semantic.curation import REASON_AT_MOST
+from semantic.renderings import render_facts
+from wings.notes.renderings import render_note
+from wings.people import queries, services
+from wings.people.models import Alias, Person
+
+NAMES_AT_MOST = 50
+
+
+Render = Callable[[Tenant, list[Any]], Iterable[Any]]
+RENDERED: dict[str, tuple[tuple[str, ...], Render]] = {
+    "conversations": ((), lambda tenant, page: ListedConversation(page, many=True).data),
+    "messages": (("conversation",), lambda tenant, page: MessageOutput(page, many=True).data),
+    "episodes": (("conversation",), lambda tenant, page: ListedEpisode(page, many=True).data),
+    "facts": (("conversation",), render_facts),
+    "notes": (("conversation",), lambda tenant, page: map(render_note, page)),
+    "answers": (("conversation", "asked_by"), render_receipts),
+}
+"""By kind of what is a person's what is read with it, and how the API answers with it."""
+KINDS = list(RENDERED)
+
+
+class Names(serializers.ListField):
+    def __init__(self, **options: Any) -> None:
+        child = NameField(required=True)
+        super().__init__(child=child, required=False, max_length=NAMES_AT_MOST, **options)
+
+
+class PersonInput(Strict):
+    """The body of `POST people`."""
+
+    name = NameField(required=True)
+    user_ids = Names()
+    speakers = Names()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs.get("user_ids") and not attrs.get("speakers"):
+            raise serializers.ValidationError({"user_ids": ["Name an id, or a speaker."]})
+        return attrs
+
+
+class UnmergeInput(Strict):
+    """The body of `people/{id}/unmerge`."""
+
+    reason = ContentField(max_length=REASON_AT_MOST)
+
+
+class MergeInput(UnmergeInput):
+    """The body of `people/{id}/merge`."""
+
+    into_id = IdField()
+
+
+class PersonQuery(PlaceQuery):
+    user_id = NameField()
+    speaker = NameField()
+
+
+class ExportQuery(PlaceQuery):
+    kind = WordField(choices=KINDS, default="messages")
+
+
+class PersonOutput(Output):
+    """A person."""
+
+    table, columns = Person, "id name created_at"
+
+
+class DetailedPerson(PersonOutput):
+    """A person with names and ids, those of merged people included, and how much is theirs."""
+
+    user_ids = serializers.ListField(child=serializers.CharField())
+    speakers = serializers.ListField(child=serializers.CharField())
+    merged_ids = serializers.ListField(child=serializers.UUIDField())
+    merged_into = serializers.UUIDField(allow_null=True)
+    counts = serializers.DictField(child=serializers.IntegerField())
+
+
+def render_person(person: Person) -> dict[str, Any]:
+    identity = queries.find_identity(person)
+    merge = queries.find_merge(person)
+    belongings = queries.list_belongings(person.tenant, identity)
+    return {
+        **PersonOutput(person).data,
+        "user_ids": list(identity.user_ids),
+        "speakers": list(identity.speakers),
+        "merged_ids": [str(person_id) for person_id in identity.person_ids[1:]],
+        "merged_into": str(merge.into_id) if merge else None,
+        "counts": {kind: rows.count() for kind, rows in belongings.items()},
+    }
+
+
+class People(KeyedView):
+    """Lists people, newest first, and adds one."""
+
+    scope = Scope.READ
+    writing_scope = Scope.CURATE
+
+    @describe_page("list_people", PersonQuery, PersonOutput, "PersonPage")
+    def get(self, request: Request) -> Response:
+        query = self.read_query(PersonQuery)
+        rows = Person.objects.of(self.tenant())
+        for kind, name in ((Alias.Kind.USER, "user_id"), (Alias.Kind.SPEAKER, "speaker")):
+            if name in query:
+                aliases = Alias.objects.of(self.tenant()).filter(kind=kind, value=query.pop(name))
+                rows = rows.filter(id__in=aliases.values("person"))
+        return self.list_page(rows, PersonOutput, query)
+
+    @describe("add_person", PersonInput, {201: DetailedPerson, 409: Error})
+    def post(self, request: Request) -> Response:
+        params = {"user_ids": [], "speakers": [], **self.read(PersonInput)}
+        person = services.add_person(tenant=self.tenant(), **params)
+        person.refresh_from_db()
+        return Response(render_person(person), status=201)
+
+
+class OnePerson(ReadView):
+    """A person by their id."""
+
+    @describe("get_person", answers=DetailedPerson)
+    def get(self, request: Request, person_id: uuid.UUID) -> Response:
+        person = services.get_person(tenant=self.tenant(), person_id=person_id)
+        return Response(render_person(person))
+
+
+class MergePerson(KeyedView):
+    """Says that a person is another one."""
+
+    scope = Scope.CURATE
+
+    @describe("merge_person", MergeInput, {200: DetailedPerson, 404: Error, 409: Error})
+    def post(self, request: Request, person_id: uuid.UUID) -> Response:
+        params = self.read(MergeInput)
+        into = services.merge(
+            tenant=self.tenant(), person_id=person_id, actor=self.actor(), **params
+        )
+        return Response(render_person(into))
+
+
+class UnmergePerson(KeyedView):
+    """Undoes a merge."""
+
+    scope = Scope.CURATE
+
+    @describe("unmerge_person", UnmergeInput, {200: DetailedPerson, 404: Error, 409: Error})
+    def post(self, request: Request, person_id: uuid.UUID) -> Response:
+        person = services.undo_merge(
+            tenant=self.tenant(),
+            person_id=person_id,
+            actor=self.actor(),
+            now=timezone.now(),
+            **self.read(UnmergeInput),
+        )
+        return Response(render_person(person))
+
+
+class ExportPage(serializers.Serializer[Any]):
+    """A page of what is a person's."""
+
+    items = serializers.ListField(child=serializers.DictField())
+    next = serializers.CharField(allow_null=True)
+
+
+class ExportPerson(KeyedView):
+    """Everything of a person, kind by kind."""
+
+    scope = Scope.ADMIN
+
+    @describe("export_person", answers=ExportPage, parameters=[ExportQuery])
+    def get(self, request: Request, person_id: uuid.UUID) -> Response:
+        query = self.read_query(ExportQuery)
+        person = services.get_person(tenant=self.tenant(), person_id=person_id)
+        kind = query.pop("kind")
+        return Response(self.read_rows(lambda: take_kind(person, kind, query=query)))
+
+
+def take_kind(person: Person, kind: str, *, query: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of what is a person's, of one of `KINDS`."""
+    tenant, (related, render) = person.tenant, RENDERED[kind]
+    rows = queries.list_belongings(tenant, queries.find_identity(person))[kind]
+    rows = rows.select_related(*related) if related else rows
+    return take_page(rows, query=query, render=lambda page: list(render(tenant, page)))

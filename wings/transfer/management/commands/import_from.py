@@ -1,0 +1,90 @@
+"""Bring in what another memory system, a chat product or this one has exported.
+
+The export of another system, or of `export_memory all` (memory), becomes one changeset that can
+be undone. Without --reason it only prints a table of what would come of it. A second run of the
+same file changes nothing.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
+
+from memoryproject.edge.json_files import ignore
+from memoryproject.tenancy.management.naming import ServiceCommand
+from memoryproject.tenancy.services import get_or_create_tenant
+from semantic.curation import Act
+from wings.transfer.export_tables import MEMORY
+from wings.transfer.file_imports import FileImport
+from wings.transfer.memory_imports import MemoryImport
+from wings.transfer.peer_files import NAMESPACE, SOURCES
+from wings.transfer.peer_imports import PeerImport
+
+PERSON = "manage.py"
+SHOWN = 40
+"""Owners, and names of what is left out: each file has its own."""
+
+
+class Command(ServiceCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("source", choices=[*SOURCES, MEMORY], help="what has written it")
+        parser.add_argument("path", type=Path, help="a .json or .jsonl file, or a ZIP archive")
+        parser.add_argument("--tenant", required=True, help="whose it becomes; made if missing")
+        parser.add_argument("--user", default="", help="whose it is where the file names nobody")
+        parser.add_argument(
+            "--namespace", default="", metavar="PARTS",
+            help="langmem: where its namespaces name the user, such as chat/{user_id}/{agent_id}; "
+            f"by default {NAMESPACE}",
+        )  # fmt: skip
+        parser.add_argument("--reason", default="", help="why; kept in the changeset")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path, source, reason = options["path"], options["source"], options["reason"]
+        tenant = get_or_create_tenant(name=options["tenant"])
+        make: Callable[..., FileImport] = partial(MemoryImport, tenant, path, source)
+        if source != MEMORY:
+            owners = {"user_id": options["user"], "namespace": options["namespace"]}
+            make = partial(PeerImport, tenant, path, source, **owners)
+        try:
+            # By bytes: an element may take long, and what is none of the source's is read past.
+            with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
+                preview = make(None, ignore, watch=bar.update)
+                preview.run()
+            self._print(preview)
+            if not reason:
+                self.stdout.write("Nothing was written. Give a --reason to import.")
+                return
+            with tqdm(total=preview.counts.total(), unit=" records", desc="importing") as bar:
+                self._import(make(Act(tenant=tenant, actor=PERSON, reason=reason), bar.update))
+        except OSError as error:
+            raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+
+    def _import(self, file: FileImport) -> None:
+        try:
+            file.run()
+        finally:
+            if file.changeset is not None:
+                self.stdout.write(
+                    f"Imported as changeset {file.changeset.id}. To undo it: manage.py erase "
+                    f'import {file.changeset.id} --tenant "{file.tenant.name}" --reason …'
+                )
+        if file.changeset is None:
+            self.stdout.write("There was nothing new: nothing was written.")
+
+    def _print(self, preview: FileImport) -> None:
+        self.stdout.write(f"{'records':<14}{'what becomes of them':<36}{'number':>10}")
+        for (kind, fate), number in sorted(preview.counts.items()):
+            self.stdout.write(f"{kind:<14}{fate:<36}{number:>10,}")
+        for (kind, name), number in preview.owners.most_common(SHOWN):
+            self.stdout.write(f"{kind:<14}{name[:35] or 'nobody is named':<36}{number:>10,}")
+        for name, number in preview.lost.most_common(SHOWN):
+            self.stdout.write(f"{'left out':<14}{name[:35]:<36}{number:>10,}")
+        for fault in preview.faults:
+            self.stdout.write(f"left out: {fault}")
+        for name, external_id in preview.homes.items():
+            self.stdout.write(f"conversation {external_id}  {name}")
