@@ -16,12 +16,15 @@ from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.speakers import name_speakers
 
 ENGINE = "offline"
+RULE = engines.Category.GUIDELINE
 MODEL = "heads-1"
 """Kept with each run: facts of engines before can be made anew (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
 CHARACTERS_AT_MOST = 600
 """What is longer than a sentence is not one."""
+SHORT_MESSAGE = 160
+"""Characters of own words up to which what a message states is one fact, understood together."""
 JUST_SAID = 3
 """The speaker's latest facts, which "sorry, I meant Bergen" may put right."""
 SUGGESTIONS_AT_MOST = 5
@@ -143,16 +146,20 @@ class _Run:
             has_assistant=self._has_assistant,
             takes_rules=self._takes_rules,
         )
+        is_short = sum(len(sentence.text) for sentence in sentences) <= SHORT_MESSAGE
         for sentence, verdict in zip(sentences, verdicts, strict=True):
             said = Said(sentence.text, line, speaker)
             is_full = len(self.proposals) - proposed >= FACTS_A_MESSAGE
-            is_kept = not is_full and self._settle(said, verdict)
+            is_kept = not is_full and self._settle(said, verdict, joins=is_short)
             # What leans on nothing that was kept names nobody for the next one either.
             if is_kept or (verdict.is_stated and not verdict.leans):
                 self._last[speaker] = said
 
-    def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
-        """Make of a sentence what is to be made of it; return whether some fact has it now."""
+    def _settle(self, said: Said, verdict: judging.Verdict, *, joins: bool) -> bool:
+        """Make of a sentence what is to be made of it; return whether some fact has it now.
+
+        `joins`: it belongs to what its message states before it.
+        """
         if len(said.text) > CHARACTERS_AT_MOST:
             return False
         if corrects(said.text) and self._correct(said):
@@ -163,23 +170,31 @@ class _Run:
             replaced = self._find_replaced(said, near)
         # News about what is known is worth keeping: "They reset it, the alarm takes 4471 now." Not
         # beside a standing instruction: what is none itself is a request for now.
-        if replaced and not verdict.category and replaced[0].category is engines.Category.GUIDELINE:
+        if replaced and not verdict.category and replaced[0].category is RULE:
             replaced = None
         category = verdict.category or (replaced and replaced[0].category)
+        joins = joins and replaced is None and category is not RULE
+        context = self._find_context(said, verdict, joins=joins)
         if category is None:
-            return False
-        context = self._find_context(said) if verdict.leans else None
-        if context is not None and self._extend(context, said):
+            return context is not None and verdict.is_stated and self._extend(context, said)
+        if context is not None and self._extend(context, said, category):
             return True
+        if context is not None and not verdict.leans and self._has_kept(context):
+            context = None
         if context is None and not verdict.stands_alone and replaced is None:
             return False
         self._state((context, said) if context else (said,), category, replaced)
         return True
 
-    def _extend(self, context: Said, said: Said) -> bool:
-        """Add a sentence to the fact that was proposed last, if it leans on its end."""
-        last = self._active[-1] if self._active else None
-        if last is None or last.said[-1:] != (context,) or last.alias != self._newest:
+    def _extend(self, context: Said, said: Said, category: engines.Category | None = None) -> bool:
+        """Add a sentence to the fact that was proposed last, if it belongs to its end.
+
+        A standing instruction and a statement are two facts.
+        """
+        if not self._has_kept(context):
+            return False
+        last = self._active[-1]
+        if (last.category is RULE) != (category is RULE):
             return False
         sentences = (*last.said, said)
         fact = _quote_all(sentences)
@@ -195,11 +210,19 @@ class _Run:
         )
         return True
 
-    def _find_context(self, said: Said) -> Said | None:
-        """Return what the speaker said just before."""
+    def _has_kept(self, said: Said) -> bool:
+        """Return whether the fact that was proposed last ends with a sentence."""
+        last = self._active[-1] if self._active else None
+        return last is not None and last.said[-1:] == (said,) and last.alias == self._newest
+
+    def _find_context(self, said: Said, verdict: judging.Verdict, *, joins: bool) -> Said | None:
+        """Return what the speaker said just before, if a sentence belongs to it."""
         last = self._last.get(said.speaker)
-        is_near = last is not None and said.line.at - last.line.at <= judging.JUST_NOW
-        return last if is_near else None
+        if last is None:
+            return None
+        is_near = said.line.at - last.line.at <= judging.JUST_NOW
+        is_beside = joins and last.line.seq == said.line.seq
+        return last if is_beside or (verdict.leans and is_near) else None
 
     def _state(
         self,
@@ -245,7 +268,7 @@ class _Run:
         return alias
 
     def _pick_near(self, said: Said, *, must_share: bool) -> list[ActiveFact]:
-        """Return the speaker's older facts that share the rarest words with a sentence.
+        """Return the facts of the speaker's older messages that share the rarest words with it.
 
         `must_share`: at least one word; else what shares none comes last.
         """
@@ -254,6 +277,7 @@ class _Run:
             item
             for item in self._active
             if item.quotation[0] == said.speaker and item.at <= said.line.at
+            if not item.said or item.said[-1].line.seq != said.line.seq
         ]
         holders = {word: sum(word in self._known[item.alias] for item in own) for word in stems}
         weights = {

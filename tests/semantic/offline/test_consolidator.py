@@ -151,7 +151,16 @@ def test_own_words_below_a_question_are_kept(said: str, kept: str) -> None:
 
 def test_own_words_below_own_words_are_kept() -> None:
     own = facts_of("My mother lives in Bonn.\n\nI'm a beekeeper in Lund.")
-    assert own == ['Bo: "My mother lives in Bonn."', 'Bo: "I\'m a beekeeper in Lund."']
+    assert own == ['Bo: "My mother lives in Bonn. I\'m a beekeeper in Lund."']
+
+
+def test_what_a_short_message_states_is_one_fact_and_an_instruction_is_its_own() -> None:
+    said = "I work nights at the mill in Graz. So mornings are no good for me before eleven."
+    assert facts_of(said) == [f'Bo: "{said}"']
+    rule = "Always answer me in German."
+    assert facts_of(f"I live in Graz. {rule}") == ['Bo: "I live in Graz."', f'Bo: "{rule}"']
+    long = "We moved to the yellow house by the mill in Linz with the three goats. " * 2
+    assert len(facts_of(f"{long}I work as a nurse at the clinic in Wels.")) > 1
 
 
 def test_own_words_around_a_pasted_block_are_read() -> None:
@@ -161,7 +170,9 @@ def test_own_words_around_a_pasted_block_are_read() -> None:
     assert 'Bo: "I live in Oslo and work as a baker."' in facts_of(
         "I live in Oslo and work as a baker.\nfoo(1);\nbar = {\n}"
     )
-    assert 'Bo: "I\'m a nurse in Ghent."' in facts_of("About me:\nI'm a nurse in Ghent.")
+    assert facts_of("About me:\nI'm a nurse in Ghent.") == [
+        'Bo: "About me: I\'m a nurse in Ghent."'
+    ]
 
 
 @pytest.mark.parametrize(
