@@ -14,7 +14,7 @@ LIVE = "health/live"
 HOSTILE_CALLS = {"search", "add_messages", "messages", "flush"}
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_a_run_measures_each_class_of_tenants_in_each_phase(tmp_path: Path) -> None:
     said, results = run("bench.load", *SIZE, figures=tmp_path / "load.json")
     rows = {(row["kind"], row["call"], row["phase"]): row for row in results["rows"]}
@@ -31,7 +31,7 @@ def test_a_run_measures_each_class_of_tenants_in_each_phase(tmp_path: Path) -> N
     assert "small, retrieve_memory, hostile" in said
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_the_memory_of_a_server_is_measured_at_rest_and_after_calls(tmp_path: Path) -> None:
     said, rows = run("bench.load", "--memory=5", "--settle=1", figures=tmp_path / "memory.json")
     assert [row[0] for row in rows] == ["at rest", "after 40 more calls", "after 5 more calls"]

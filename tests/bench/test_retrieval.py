@@ -20,7 +20,7 @@ def test_a_question_has_fifteen_words_and_none_that_every_text_has() -> None:
     assert len(set(words)) == 15 and not set(words) & set(COMMON)
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_a_run_times_each_side_and_uses_a_folder_again(tmp_path: Path) -> None:
     with throwaway_folder() as folder:
         command = ["bench.retrieval", *SIZE, f"--data-dir={folder / 'var'}"]

@@ -33,7 +33,7 @@ def test_a_model_adds_up_what_was_measured() -> None:
     assert large.dollars_a_month == pytest.approx(cores * 25 + 100 * need.disk_gb * 0.12)
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_a_run_measures_messages_and_answers(tmp_path: Path) -> None:
     said, costs = run("bench.scale", *SIZE, figures=tmp_path / "scale.json")
     assert costs["message"]["ours_s"] > 0 and costs["pipeline"]["ours_s"] > 0
