@@ -23,8 +23,10 @@ FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
 CHARACTERS_AT_MOST = 600
 """What is longer than a sentence is not one."""
+JOINED_AT_MOST = 300
+"""Characters of a fact to which sentences are added: a longer one tells several things."""
 SHORT_MESSAGE = 160
-"""Characters of own words up to which what a message states is one fact, understood together."""
+"""Characters of own words up to which what is not worth keeping by itself explains what is."""
 JUST_SAID = 3
 """The speaker's latest facts, which "sorry, I meant Bergen" may put right."""
 SUGGESTIONS_AT_MOST = 5
@@ -158,7 +160,7 @@ class _Run:
     def _settle(self, said: Said, verdict: judging.Verdict, *, joins: bool) -> bool:
         """Make of a sentence what is to be made of it; return whether some fact has it now.
 
-        `joins`: it belongs to what its message states before it.
+        `joins`: it and what its message states before it explain each other.
         """
         if len(said.text) > CHARACTERS_AT_MOST:
             return False
@@ -173,14 +175,13 @@ class _Run:
         if replaced and not verdict.category and replaced[0].category is RULE:
             replaced = None
         category = verdict.category or (replaced and replaced[0].category)
-        joins = joins and replaced is None and category is not RULE
         context = self._find_context(said, verdict, joins=joins)
         if category is None:
             return context is not None and verdict.is_stated and self._extend(context, said)
+        if context is not None and not verdict.leans and (replaced or self._has_kept(context)):
+            context = None  # each is worth keeping, and is corrected, by itself
         if context is not None and self._extend(context, said, category):
             return True
-        if context is not None and not verdict.leans and self._has_kept(context):
-            context = None
         if context is None and not verdict.stands_alone and replaced is None:
             return False
         self._state((context, said) if context else (said,), category, replaced)
@@ -198,7 +199,7 @@ class _Run:
             return False
         sentences = (*last.said, said)
         fact = _quote_all(sentences)
-        if len(fact) > CHARACTERS_AT_MOST:
+        if len(fact) > JOINED_AT_MOST:
             return False
         self._active[-1] = replace(last, fact=fact, at=said.line.at, said=sentences)
         self._known[last.alias] = set(content_stems(fact))

@@ -151,16 +151,7 @@ def test_own_words_below_a_question_are_kept(said: str, kept: str) -> None:
 
 def test_own_words_below_own_words_are_kept() -> None:
     own = facts_of("My mother lives in Bonn.\n\nI'm a beekeeper in Lund.")
-    assert own == ['Bo: "My mother lives in Bonn. I\'m a beekeeper in Lund."']
-
-
-def test_what_a_short_message_states_is_one_fact_and_an_instruction_is_its_own() -> None:
-    said = "I work nights at the mill in Graz. So mornings are no good for me before eleven."
-    assert facts_of(said) == [f'Bo: "{said}"']
-    rule = "Always answer me in German."
-    assert facts_of(f"I live in Graz. {rule}") == ['Bo: "I live in Graz."', f'Bo: "{rule}"']
-    long = "We moved to the yellow house by the mill in Linz with the three goats. " * 2
-    assert len(facts_of(f"{long}I work as a nurse at the clinic in Wels.")) > 1
+    assert own == ['Bo: "My mother lives in Bonn."', 'Bo: "I\'m a beekeeper in Lund."']
 
 
 def test_own_words_around_a_pasted_block_are_read() -> None:
