@@ -133,8 +133,8 @@ class Judge:
         asked, told = _weigh(shares, FOR_NOW), _weigh(shares, STATEMENTS)
         is_to_keep = bool(sentence.asked_to_keep)
         endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
-        is_pasted = is_sure("pasted") and shares["pasted"] > told
-        is_pasted = is_pasted and not sentence.is_beside_paste
+        looks_pasted = is_sure("pasted") and shares["pasted"] > told
+        is_pasted = looks_pasted and not sentence.is_beside_paste
         is_joke = is_sure("joke") and not endangers  # who jokes about it loses little
         is_meant = is_to_keep or not (is_pasted or is_joke)
         # "Check the commas, please:" before a letter is about the letter.

@@ -9,6 +9,9 @@ import sys
 import pytest
 from django.conf import settings
 
+from jobs.models import Kind
+from memoryproject.wings import list_wings
+
 FOLDER = settings.BASE_DIR / "wings"
 WINGS = [name for name in settings.WINGS if name.startswith("wings.")]
 HAVE_TABLES = {f"wings.{path.parent.name}" for path in FOLDER.glob("*/models.py")}
@@ -16,6 +19,10 @@ HAVE_TABLES = {f"wings.{path.parent.name}" for path in FOLDER.glob("*/models.py"
 
 def test_each_folder_of_a_wing_is_listed() -> None:
     assert {f"wings.{path.parent.name}" for path in FOLDER.glob("*/wing.py")} == set(WINGS)
+
+
+def test_jobs_of_each_kind_run_in_one_way() -> None:
+    assert sorted(kind for wing in list_wings() for kind in wing.flows) == sorted(Kind)
 
 
 @pytest.mark.gate
