@@ -60,8 +60,10 @@ class Session:
 
     def __post_init__(self) -> None:
         first = BASE - SAID_BEFORE
-        today = self.started.replace(hour=first.hour, minute=0, second=0, microsecond=0)
-        self.said = today - timedelta(days=3)  # at the same hour always: answers show it
+        hour = self.started.replace(hour=first.hour, minute=0, second=0, microsecond=0)
+        # At the same hour always and more than three days ago, at whatever hour this
+        # runs: answers show both.
+        self.said = hour - timedelta(days=3 if hour <= self.started else 4)
         self.keys: dict[str, Agent] = {
             scope: make_agent(TENANT, f"canteen {scope}", (scope,))
             for scope in ("ingest", "read", "curate", "admin")
