@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pydantic
 from django.conf import settings
@@ -33,7 +33,9 @@ from memoryproject.ai.errors import (
     RequestRefused,
 )
 from memoryproject.ai.prompts import build_prompt
+from memoryproject.edge import deadlines
 from memoryproject.process.crash_points import Point, pass_point
+from memoryproject.tenancy.models import Tenant
 
 logger = logging.getLogger("memory.jobs")
 
@@ -60,6 +62,14 @@ class PromptCut(PromptTooLong):
 
 class OutOfTime(Exception):
     """The run has no time left for another question; the next one knows the answers so far."""
+
+
+class Door(Protocol):
+    """Puts one question to the model; `scope` is the id of what it is about."""
+
+    scope: str
+
+    def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply: ...
 
 
 class Asker:
@@ -138,24 +148,32 @@ class Asker:
             claims.held(self._claim).update(transient_failures=0)
 
     def _ask_model(self, prompt: Prompt, reply: type[Reply], digest: str) -> Reply:
-        sent = count_prompt_tokens(prompt.system + prompt.user)
-        call = LLMCall(
-            tenant=self._claim.tenant,
-            job=self._claim.id,
-            request_sha256=digest,
-            purpose=prompt.purpose,
-            prompt_version=prompt.version,
-            ok=False,
-            input_tokens=sent,
-            estimated=True,
-            left_out=prompt.left_out,
-        )
         with breaker.guard(breaker.find_chat_model(), scope=self._claim.scope):
-            call.model = context.find_model()
-            call.cost = spending.find_cost(call.model, sent, context.find_answer_tokens())
+            call = make_call(self._claim.tenant, prompt)
+            call.job, call.request_sha256 = self._claim.id, digest
             spending.open_call(call)
             claims.expect(self._claim, settings.MODEL_TIMEOUT_S)
-            return _put(call, prompt, reply, self._claim)
+            return put_question(call, prompt, reply, self._claim)
+
+
+def make_call(tenant: Tenant, prompt: Prompt) -> LLMCall:
+    """Return the record of a question at the most that it can cost, not stored yet.
+
+    Raises:
+        ModelUnavailable: the server does not say which model it has.
+    """
+    sent, model = count_prompt_tokens(prompt.system + prompt.user), context.find_model()
+    return LLMCall(
+        tenant=tenant,
+        purpose=prompt.purpose,
+        prompt_version=prompt.version,
+        model=model,
+        ok=False,
+        input_tokens=sent,
+        estimated=True,
+        left_out=prompt.left_out,
+        cost=spending.find_cost(model, sent, context.find_answer_tokens()),
+    )
 
 
 def find_asker(claim: Claim) -> Asker | None:
@@ -164,7 +182,7 @@ def find_asker(claim: Claim) -> Asker | None:
 
 
 def ask_mended(
-    ask: Asker,
+    ask: Door,
     *,
     file: Path,
     material: str,
@@ -217,12 +235,22 @@ def _digest(prompt: Prompt, reply: type[pydantic.BaseModel]) -> str:
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
-def _put(call: LLMCall, prompt: Prompt, reply: type[Reply], claim: Claim) -> Reply:
-    """Put a question that is on record already, and set down how it ended."""
+def put_question(
+    call: LLMCall,
+    prompt: Prompt,
+    reply: type[Reply],
+    claim: Claim | None = None,
+    *,
+    timeout_s: float | None = None,
+) -> Reply:
+    """Put a question that is on record already, and set down how it ended.
+
+    Without a claim what was answered is not kept.
+    """
     pass_point(Point.CALL_OPENED)
     started = time.monotonic()
     try:
-        completion = llm.complete(prompt=prompt, schema=reply)
+        completion = llm.complete(prompt=prompt, schema=reply, timeout_s=timeout_s)
         _count(call, completion)
         if completion.read_at_most is not None:
             raise PromptCut("The server read a part.", limit=completion.read_at_most)
@@ -286,7 +314,7 @@ def _validate(answer: Any, reply: type[Reply]) -> Reply:
         raise ModelMisbehaved(" ".join(named)) from None
 
 
-def _keep(call: LLMCall, claim: Claim) -> None:
+def _keep(call: LLMCall, claim: Claim | None) -> None:
     """Put down how the call ended; the row has stood there since before it began.
 
     Not what was answered, where the job has been taken from who asked: an erasure locks
@@ -294,8 +322,8 @@ def _keep(call: LLMCall, claim: Claim) -> None:
     """
     call.finished_at = Now()
     try:
-        with transaction.atomic():
-            if not claims.holds(claim):
+        with deadlines.outlasting(), transaction.atomic():
+            if claim is None or not claims.holds(claim):
                 call.request_sha256, call.response = f"{LET_GO}{call.id}", None
             row = LLMCall.objects.of(call.tenant).filter(id=call.id)
             if row.select_for_update(no_key=True).first() is not None:

@@ -24,6 +24,8 @@ from memoryproject.tenancy.models import Tenant
 
 SETTING = "daily_budget"
 """The key in a tenant's settings: an amount as text, or null for no limit."""
+QUESTIONS = "ask_budget"
+"""Likewise: of that, what the calls of `ask` may cost."""
 DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 """How a provider marks one edition of a model; all editions cost the same."""
 MILLION = 1_000_000
@@ -56,14 +58,17 @@ def find_cost(model: str, input_tokens: int, output_tokens: int) -> Decimal | No
     return (price[0] * input_tokens + price[1] * output_tokens) / MILLION
 
 
-def find_budget(tenant: Tenant) -> Decimal | None:
+def find_budget(tenant: Tenant, name: str = SETTING) -> Decimal | None:
     """Return what a tenant may spend in a day, or None where there is no limit."""
-    budget = tenant.settings.get(SETTING, settings.DAILY_BUDGET)
+    usual = {SETTING: settings.DAILY_BUDGET, QUESTIONS: settings.ASK_BUDGET}
+    budget = tenant.settings.get(name, usual[name])
     return None if budget is None else Decimal(budget)
 
 
-def open_call(call: LLMCall) -> None:
+def open_call(call: LLMCall, *, own: str = "") -> None:
     """Put a call on record whose `cost` is the most that it can be; today's budget must allow it.
+
+    `own` names another budget that must allow it, too: that of the calls of its purpose.
 
     Raises:
         BudgetSpent: it does not; `retry_after_s` reaches into the next day.
@@ -73,20 +78,27 @@ def open_call(call: LLMCall) -> None:
         # The lock makes calls of a tenant add up one after the other. It is the tenant's
         # row as it is now that counts: a worker's own copy may be an hour old.
         tenant = Tenant.objects.select_for_update(no_key=True).get(id=call.tenant_id)
-        budget = find_budget(tenant)
-        if budget is not None:
-            if call.cost is None:
-                raise PriceUnknown(f"no price of {call.model}")
-            now = read_database_clock()
-            if find_spent(tenant, since=start_of_day(now)) + call.cost > budget:
-                wait = start_of_day(now) + timedelta(days=1) - now + SPREAD * random.random()
-                raise BudgetSpent("budget spent", retry_after_s=wait.total_seconds())
+        _check_budget(tenant, call, find_budget(tenant))
+        if own:
+            _check_budget(tenant, call, find_budget(tenant, own), purpose=call.purpose)
         call.save(force_insert=True)
 
 
-def find_spent(tenant: Tenant, *, since: datetime) -> Decimal:
+def _check_budget(tenant: Tenant, call: LLMCall, budget: Decimal | None, **which: str) -> None:
+    """Raise where a budget does not allow a call beside those `which` it is for."""
+    if budget is None:
+        return
+    if call.cost is None:
+        raise PriceUnknown(f"no price of {call.model}")
+    now = read_database_clock()
+    if find_spent(tenant, since=start_of_day(now), **which) + call.cost > budget:
+        wait = start_of_day(now) + timedelta(days=1) - now + SPREAD * random.random()
+        raise BudgetSpent("budget spent", retry_after_s=wait.total_seconds())
+
+
+def find_spent(tenant: Tenant, *, since: datetime, **which: str) -> Decimal:
     """Return what a tenant's calls have cost, those that still run at their most."""
-    calls = LLMCall.objects.of(tenant).filter(created_at__gte=since)
+    calls = LLMCall.objects.of(tenant).filter(created_at__gte=since, **which)
     return calls.aggregate(total=Sum("cost"))["total"] or Decimal(0)
 
 
@@ -103,14 +115,16 @@ def check_budget(budget: Decimal) -> None:
         raise Problem(f"{settings.CHAT_MODEL} has no price: give it one in MEMORY_PRICES.")
 
 
-def set_budget(tenant: Tenant, budget: Decimal | type[NOT_PROVIDED] | None) -> int:
+def set_budget(
+    tenant: Tenant, budget: Decimal | type[NOT_PROVIDED] | None, name: str = SETTING
+) -> int:
     """Give a tenant a budget of its own, or no limit; return how many parked jobs go on.
 
     NOT_PROVIDED: the server's default.
     """
     amount = str(budget) if isinstance(budget, Decimal) else budget
     with transaction.atomic():
-        tenant.change_setting(SETTING, amount)
+        tenant.change_setting(name, amount)
         return parked_jobs(tenant).update(run_after=Now())
 
 

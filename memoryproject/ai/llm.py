@@ -88,13 +88,15 @@ def forget() -> None:
     open_channel.cache_clear()
 
 
-def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
+def complete(
+    *, prompt: Prompt, schema: type[pydantic.BaseModel], timeout_s: float | None = None
+) -> Completion:
     """Ask the configured model for an answer in the form of `schema`.
 
-    Talks to the network; takes at most `MEMORY_MODEL_TIMEOUT_S`, or twice that where the server
-    may have to load the model first. Call it outside any transaction. A server that refuses a
-    parameter is asked without it, and so from then on: `REQUESTS_AT_MOST` a question, and one a
-    question as soon as that is learnt.
+    Talks to the network; takes at most `timeout_s`; without it `MEMORY_MODEL_TIMEOUT_S`, or twice
+    that where the server may have to load the model first. Call it outside any transaction. A
+    server that refuses a parameter is asked without it, and so from then on: `REQUESTS_AT_MOST` a
+    question, and one a question as soon as that is learnt.
 
     Raises:
         ModelUnavailable: try again later.
@@ -103,7 +105,8 @@ def complete(*, prompt: Prompt, schema: type[pydantic.BaseModel]) -> Completion:
     """
     channel = open_channel()
     channel.forget_if_old()
-    until = time.monotonic() + _find_patience_s(channel)
+    patience_s = _find_patience_s(channel) if timeout_s is None else timeout_s
+    until = time.monotonic() + patience_s
     form = strict_schema(schema)
     dialect = channel.dialect
     for left in reversed(range(REQUESTS_AT_MOST)):

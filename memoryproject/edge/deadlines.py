@@ -34,6 +34,10 @@ class Work:
         with working(deadline=self), self.watching(connections[DEFAULT_DB_ALIAS]):
             yield
 
+    def extend(self, seconds: float) -> None:
+        """Allow the answer more time, unless nobody waits any more."""
+        self._ends += seconds
+
     def cancel(self) -> None:
         """Say that nobody waits any more, and stop the statement that runs for it."""
         self._ends = 0.0
@@ -69,6 +73,20 @@ def check() -> None:
     work = _find_work()
     if work is not None and work.left_s <= 0:
         raise Unavailable(LATE)
+
+
+def extend(seconds: float) -> None:
+    """Allow the request of this thread more time than others have."""
+    work = _find_work()
+    if work is not None:
+        work.extend(seconds)
+
+
+@contextmanager
+def outlasting() -> Iterator[None]:
+    """Within the block statements run to their end, though the time is up or the client gone."""
+    with watching(None), working(deadline=None):
+        yield
 
 
 def left_ms() -> int | None:

@@ -17,10 +17,12 @@ from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
 
-CALLS, BYTES = "calls", "bytes"
-SETTINGS = {CALLS: "rate", BYTES: "byte_rate"}
-"""The names in a tenant's settings: calls and bytes a minute, or 0 for no limit."""
-RATES_AT_MOST = {CALLS: 10**6, BYTES: 10**10}
+CALLS, BYTES, QUESTIONS = "calls", "bytes", "questions"
+"""A question is a call of `ask`, for which a language model works."""
+SETTINGS = {CALLS: "rate", BYTES: "byte_rate", QUESTIONS: "ask_rate"}
+"""The names in a tenant's settings: how many a minute, or 0 for no limit."""
+VERBS = {CALLS: "make", BYTES: "send", QUESTIONS: "ask"}
+RATES_AT_MOST = {CALLS: 10**6, BYTES: 10**10, QUESTIONS: 10**6}
 BURST_SHARE = 10
 BURST_AT_LEAST = 10
 BYTES_AT_LEAST = settings.MAX_BODY_BYTES
@@ -80,6 +82,14 @@ def byte_allowances_of(tenant: Tenant) -> list[Allowance]:
     return [] if rate == NONE else [Allowance(owner, "This tenant", rate, burst, BYTES)]
 
 
+def question_allowances_of(tenant: Tenant) -> list[Allowance]:
+    """Return what a question is taken from; without a limit: nothing."""
+    rate = find_rate(tenant, QUESTIONS)
+    owner = uuid.uuid5(tenant.id, QUESTIONS)
+    row = Allowance(owner, "This tenant", rate, find_burst(rate), QUESTIONS)
+    return [] if rate == NONE else [row]
+
+
 def find_rate(owner: APIKey | Tenant, unit: str = CALLS) -> int:
     """Return the rate of a key or a tenant: its own, or the server's."""
     own, usual = _rates_of(owner, unit)
@@ -90,7 +100,11 @@ def _rates_of(owner: APIKey | Tenant, unit: str) -> tuple[int | None, int]:
     """Return the own rate of a key or a tenant, None where it has none, and the server's."""
     if isinstance(owner, APIKey):
         return owner.rate, settings.KEY_RATE
-    usual = {CALLS: settings.TENANT_RATE, BYTES: settings.TENANT_BYTE_RATE}
+    usual = {
+        CALLS: settings.TENANT_RATE,
+        BYTES: settings.TENANT_BYTE_RATE,
+        QUESTIONS: settings.ASK_RATE,
+    }
     return owner.settings.get(SETTINGS[unit]), usual[unit]
 
 
@@ -143,9 +157,9 @@ def take(allowances: list[Allowance], *, count: int = 1) -> None:
     ((wait_s, short),) = execute(TAKE, [list(column) for column in zip(*rows, strict=True)])
     if wait_s > 0:
         row = allowances[short - 1]
-        verb = "send" if row.unit == BYTES else "make"
         raise TooFast(
-            f"{row.whose} may {verb} {row.rate} {row.unit} a minute, {row.burst} of them at once.",
+            f"{row.whose} may {VERBS[row.unit]} {row.rate} {row.unit} a minute,"
+            f" {row.burst} of them at once.",
             retry_after_s=math.ceil(wait_s),
         )
 
@@ -171,7 +185,7 @@ def set_rate(owner: APIKey | Tenant, rate: int | None, unit: str = CALLS) -> Non
     """Give a key, or a tenant, a rate of its own, 0 for no limit, None for the server's.
 
     Processes that have just found a key go by the old one for half a second. Only a tenant has
-    a rate of bytes.
+    a rate of bytes and of questions.
 
     Raises:
         Problem: it is no rate.

@@ -110,7 +110,7 @@ class ContextInput(ScopedInput):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs["whole"] and "max_tokens" in attrs:
+        if attrs.get("whole") and "max_tokens" in attrs:
             raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
         if attrs.get("queries") and "max_tokens" not in attrs:
             raise serializers.ValidationError({"queries": ["This needs max_tokens."]})

@@ -40,7 +40,7 @@ from retrieval.models import Retrieval, RetrievalHit
 from retrieval.statements import read_file, run
 from semantic.models import Fact
 
-REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW)
+REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW, Retrieval.Kind.ASK)
 """Calls whose episodes are judged later by what was made of them."""
 SERVED_AT_MOST = 1_000
 """Further servings of a memory are not counted."""

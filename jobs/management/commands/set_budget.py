@@ -1,6 +1,7 @@
 """Set what the language model may cost a tenant in a day (UTC), in the currency of the prices.
 
-The work goes on that waits for money. Without an amount: print only.
+Or, of that, what its questions (`ask`) may cost. The work goes on that waits for money.
+Without an amount: print only.
 """
 
 from decimal import Decimal, InvalidOperation
@@ -20,11 +21,13 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")
         parser.add_argument("amount", nargs="?", help='as in 2.50; "none" for no limit')
+        parser.add_argument("--questions", action="store_true", help="of calls of ask alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
         tenant = find_tenant(options["tenant"])
         if options["amount"] is not None:
-            freed = spending.set_budget(tenant, read_budget(options["amount"]))
+            name = spending.QUESTIONS if options["questions"] else spending.SETTING
+            freed = spending.set_budget(tenant, read_budget(options["amount"]), name)
             self.stdout.write(f"{freed} parked jobs go on")
         usage = measure_today(tenant, now=timezone.now())
         limit = "no limit" if usage.budget is None else f"of {usage.budget:.2f}"

@@ -1,7 +1,7 @@
 """Set how often a key, or all keys of a tenant together, may call, and how much they may send.
 
 Set how many calls a minute a key, or all keys of a tenant together, may make, or how many bytes a
-tenant may send. Without a rate: print only.
+tenant may send, or how many questions it may ask. Without a rate: print only.
 """
 
 from typing import Any
@@ -22,18 +22,27 @@ class Command(naming.ServiceCommand):
         whose = parser.add_mutually_exclusive_group(required=True)
         whose.add_argument("--key", help=naming.NAMED)
         whose.add_argument("--tenant", help="name of the tenant")
-        parser.add_argument("--bytes", action="store_true", help="of a tenant: bytes, not calls")
+        unit = parser.add_mutually_exclusive_group()
+        for name in (limits.BYTES, limits.QUESTIONS):
+            unit.add_argument(
+                f"--{name}",
+                dest="unit",
+                action="store_const",
+                const=name,
+                default=limits.CALLS,
+                help=f"of a tenant: {name}, not calls",
+            )
         parser.add_argument(
             "rate", nargs="?", help=f'a minute; 0: no limit; "{DEFAULT}": the server\'s'
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        unit = limits.BYTES if options["bytes"] else limits.CALLS
+        unit = options["unit"]
         owner: APIKey | Tenant
         if options["key"] is None:
             owner = naming.find_tenant(options["tenant"])
-        elif options["bytes"]:
-            raise CommandError("Bytes are counted by tenant: name one with --tenant.")
+        elif unit != limits.CALLS:
+            raise CommandError(f"{unit.title()} are counted by tenant: name one with --tenant.")
         else:
             owner = naming.find_named_key(options["key"])
         if options["rate"] is not None:

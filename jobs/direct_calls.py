@@ -1,0 +1,74 @@
+"""Asking a language model while a caller waits, outside any job."""
+
+import time
+import uuid
+
+from django.conf import settings
+
+from jobs import spending
+from jobs.calls import LET_GO, Reply, make_call, put_question
+from jobs.models import LLMCall
+from memoryproject.ai import breaker, context
+from memoryproject.ai.counting import count_prompt_tokens
+from memoryproject.ai.dialects import Prompt
+from memoryproject.ai.errors import ModelUnavailable, PromptTooLong
+from memoryproject.tenancy.models import Tenant
+
+LEAST_S = 2.0
+"""With less time left no question is put."""
+
+
+class OutOfPatience(ModelUnavailable):
+    """The caller's time ended first, which says nothing about the model."""
+
+
+class DirectAsker:
+    """Puts questions in the name of a caller who waits, as `calls.Asker` does for a job.
+
+    What they cost is kept, and neither a question nor its answer: there is nothing to erase.
+    `calls` are those that were put. `budget` names the one in the tenant's settings that must
+    allow them besides the daily one.
+    """
+
+    def __init__(self, tenant: Tenant, *, scope: uuid.UUID, budget: str) -> None:
+        self.scope = str(scope)
+        self.calls: list[LLMCall] = []
+        self._tenant = tenant
+        self._budget = budget
+        self._until = time.monotonic() + settings.MODEL_TIMEOUT_S
+
+    @property
+    def left_s(self) -> float:
+        """Return the seconds that all its questions together may still take."""
+        return self._until - time.monotonic()
+
+    def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply:
+        """Return the model's answer as a `reply`.
+
+        Raises:
+            ModelUnavailable: try again later; BudgetSpent and PriceUnknown among them.
+            ModelMisbehaved: the answer is of no use.
+        """
+        left_s, is_first = self.left_s, not self.calls
+        if left_s < LEAST_S and not is_first:
+            raise OutOfPatience("There is no time left for another question.")
+        try:
+            # A tenant's timeouts count once: his questions may be what takes so long.
+            with breaker.guard(breaker.find_chat_model(), scope=self._tenant.id):
+                return self._put(prompt, reply, left_s, is_first=is_first)
+        except PromptTooLong as error:
+            asked = count_prompt_tokens(prompt.system + prompt.user)
+            context.shrink(to=error.limit, asked=asked + context.find_answer_tokens())
+            raise
+
+    def _put(self, prompt: Prompt, reply: type[Reply], left_s: float, *, is_first: bool) -> Reply:
+        call = make_call(self._tenant, prompt)
+        call.request_sha256 = f"{LET_GO}{call.id}"
+        spending.open_call(call, own=self._budget)
+        self.calls.append(call)
+        try:
+            return put_question(call, prompt, reply, timeout_s=left_s)
+        except ModelUnavailable as error:
+            if error.timed_out and not is_first:
+                raise OutOfPatience("The caller's time is over.") from None
+            raise

@@ -1,0 +1,157 @@
+"""The call `ask`: a question, answered in sentences whose citations were checked."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memoryproject.edge import deadlines, fields
+from memoryproject.edge.headers import AnyResponse, set_headers
+from memoryproject.edge.schema import Error, describe
+from memoryproject.tenancy import limits
+from memoryproject.tenancy.views import ReadView
+from retrieval.api.answers import BudgetField
+from retrieval.api.retrieve import RetrieveInput
+from retrieval.api.scoped import default_scope
+from retrieval.models import Retrieval
+from retrieval.request import RecallRequest
+from wings.ask.asking import ABSTENTIONS, Answer, Sentence, Struck, ask
+from wings.ask.lines import SOURCES, Citation, Reason
+from wings.ask.places import taking_place
+
+MAX_TOKENS = 4_000
+MIN_RELEVANCE = 0.1
+"""Of the answers below it 1 in 100 held what was asked for (docs/figures.md)."""
+
+
+class AskInput(RetrieveInput):
+    """The body of `ask`: the question, and what `retrieve_memory` takes to find the answer."""
+
+    detail = explain = fence = whole = None  # type: ignore[assignment]  # of texts for a prompt
+    max_tokens = BudgetField(
+        default=MAX_TOKENS,
+        help_text="What the model is given to answer from; less where its context is smaller.",
+    )
+    min_relevance = fields.NumberField(
+        default=MIN_RELEVANCE,
+        min_value=0,
+        max_value=1,
+        help_text="Below this relevance the model is not asked, and there is no answer.",
+    )
+    stream = fields.FlagField(
+        default=False,
+        help_text="Answer with server-sent events: `retrieved`, a `sentence` for each, `done`.",
+    )
+
+
+class CitationOutput(fields.Output):
+    """A memory that a sentence rests on, and its words."""
+
+    table, columns = Citation, "id kind quote"
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=sorted(set(SOURCES.values())))
+
+
+class SentenceOutput(fields.Output):
+    """A sentence with its citations, each of which stands in what was served."""
+
+    table, columns = Sentence, "text citations"
+    citations = CitationOutput(many=True)
+
+
+class StruckOutput(fields.Output):
+    """A sentence that the model wrote and that does not stand, and why."""
+
+    table, columns = Struck, "text reason"
+    reason = serializers.ChoiceField(choices=[reason.value for reason in Reason])
+
+
+class AskOutput(serializers.Serializer[Any]):
+    """An answer with checked citations."""
+
+    answer = serializers.CharField()
+    sentences = SentenceOutput(many=True)
+    struck = StruckOutput(many=True)
+    abstained = serializers.BooleanField()
+    why = serializers.ChoiceField(choices=ABSTENTIONS, allow_null=True)
+    relevance = serializers.FloatField(allow_null=True)
+    receipt = serializers.UUIDField()
+    model = serializers.CharField(allow_null=True)
+    model_calls = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True)
+    pending = serializers.IntegerField()
+    degraded = serializers.CharField(allow_null=True)
+
+
+class Ask(ReadView):
+    """Answers a question by the language model."""
+
+    for_users = True
+    memory_operations = {"POST": "search_memory"}
+
+    @describe(
+        "ask",
+        AskInput,
+        {
+            (200, "application/json"): AskOutput,
+            (200, "text/event-stream"): OpenApiTypes.STR,
+            409: Error,
+        },
+    )
+    def post(self, request: Request) -> HttpResponse:
+        context = default_scope(self.tenant(), self.key())
+        params = {"links": self.key().links, **self.read(AskInput, context=context)}
+        is_streamed = params.pop("stream")
+        limits.take(limits.question_allowances_of(self.tenant()))
+        deadlines.extend(settings.MODEL_TIMEOUT_S)
+        asked = RecallRequest(kind=Retrieval.Kind.ASK, **params)
+        with taking_place(self.tenant()):
+            answer = ask(self.reading(), asked, now=timezone.now())
+        body = render(answer)
+        if is_streamed:
+            events = "".join(render_events(body))
+            return _with_receipt(HttpResponse(events, content_type="text/event-stream"), body)
+        return _with_receipt(Response(body), body)
+
+
+def _with_receipt(response: AnyResponse, body: dict[str, Any]) -> AnyResponse:
+    return set_headers(response, receipt=body["receipt"])
+
+
+def render(answer: Answer) -> dict[str, Any]:
+    """Return what an `AskOutput` has."""
+    receipt, calls = answer.draft.receipt, answer.asker.calls
+    costs = [call.cost for call in calls]
+    return {
+        "answer": " ".join(sentence.text for sentence in answer.sentences),
+        "sentences": SentenceOutput(answer.sentences, many=True).data,
+        "struck": StruckOutput(answer.struck, many=True).data,
+        "abstained": answer.why is not None,
+        "why": answer.why,
+        "relevance": receipt.relevance,
+        "receipt": str(receipt.id),
+        "model": calls[-1].model if calls else None,
+        "model_calls": len(calls),
+        "cost": None if None in costs else float(sum(cost for cost in costs if cost is not None)),
+        "pending": answer.progress.pending,
+        "degraded": receipt.degraded or None,
+    }
+
+
+def render_events(body: dict[str, Any]) -> Iterator[str]:
+    """Yield an answer as server-sent events; it is whole by now, since each sentence is checked."""
+    yield _render_event("retrieved", {name: body[name] for name in ("receipt", "relevance")})
+    for sentence in body["sentences"]:
+        yield _render_event("sentence", sentence)
+    yield _render_event("done", {name: body[name] for name in body if name != "sentences"})
+
+
+def _render_event(name: str, data: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

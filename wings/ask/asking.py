@@ -1,0 +1,173 @@
+"""The flow that answers a question: retrieve, ask the model, check, at most once more, answer.
+
+No transaction stays open while the model is asked.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+
+from episodic.queries import Progress
+from jobs import spending
+from jobs.calls import ask_mended
+from jobs.direct_calls import DirectAsker, OutOfPatience
+from memoryproject.ai.counting import count_prompt_tokens
+from memoryproject.ai.errors import ModelUnavailable
+from memoryproject.ai.prompts import find_room, put_on_one_line
+from memoryproject.edge.errors import Conflict, Problem, TooMany, Unavailable
+from memoryproject.tenancy.reading import Reading
+from memoryproject.text.cleaning import clean_alone
+from retrieval.recall import Draft, recall
+from retrieval.request import RecallRequest
+from wings.ask.lines import Citation, Line, Reason, check_sentence, number_lines, read_names
+from wings.ask.replies import AskReply
+
+PROMPT = Path(__file__).parent / "prompts" / "ask.md"
+FURTHER_AT_MOST = 2
+FURTHER_CHARACTERS = 200
+"""Of one further question."""
+SENTENCES_AT_MOST = 20
+ROOM_SHARE = 0.7
+"""Of what fits into a question to the model: lines get numbers, and its counter may say more."""
+LEAST_TOKENS = 50
+MIN_RELEVANCE, NOTHING_SERVED = "min_relevance", "nothing_served"
+NOT_IN_MEMORY, ALL_STRUCK = "not_in_memory", "all_struck"
+ABSTENTIONS = [MIN_RELEVANCE, NOTHING_SERVED, NOT_IN_MEMORY, ALL_STRUCK]
+"""Why there is no answer: too little relevance or nothing at all to answer from (the model was
+not asked), the model says that it is not there, or no sentence has a citation that stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence whose citations were checked."""
+
+    text: str
+    citations: list[Citation]
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """A sentence that was left out, and why."""
+
+    text: str
+    reason: Reason
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer, what it was made from, and the questions to the model that it took."""
+
+    draft: Draft
+    progress: Progress
+    asker: DirectAsker
+    sentences: list[Sentence] = field(default_factory=list)
+    struck: list[Struck] = field(default_factory=list)
+    further: list[str] = field(default_factory=list)
+    """What the model wants to look up besides."""
+
+    @property
+    def why(self) -> str | None:
+        """Return why there is no answer; None: there is one."""
+        if self.sentences:
+            return None
+        if self.struck:
+            return ALL_STRUCK
+        if self.asker.calls:
+            return NOT_IN_MEMORY
+        return MIN_RELEVANCE if self.draft.is_left_out else NOTHING_SERVED
+
+
+def ask(reading: Reading, request: RecallRequest, *, now: datetime) -> Answer:
+    """Answer a question from what `retrieve_memory` would serve; each retrieval has its receipt.
+
+    Raises:
+        Conflict: there is no model, or no price of it where there is a budget.
+        TooMany: a budget is used up for today.
+        Unavailable: the model failed.
+        Problem: the question is too long for the model.
+    """
+    if settings.LLM == "offline":
+        raise Conflict("No language model is set up: MEMORY_LLM names one, see docs/models.md.")
+    asker = DirectAsker(
+        reading.tenant,
+        scope=request.conversation_id or reading.tenant.id,
+        budget=spending.QUESTIONS,
+    )
+    with translating_failures():
+        request = _fit(request)
+        answer = _answer_once(reading, request, asker, now)
+        if not answer.further:
+            return answer
+        try:
+            wider = replace(request, queries=(*request.queries, *answer.further))
+            return _answer_once(reading, wider, asker, now)
+        except (OutOfPatience, spending.BudgetSpent):
+            return answer
+
+
+def _fit(request: RecallRequest) -> RecallRequest:
+    """Return the request with a budget that fits into one question to the model."""
+    room = find_room(file=PROMPT, reply=AskReply) - count_prompt_tokens(request.joined)
+    fitting = round(room * ROOM_SHARE)
+    if fitting < LEAST_TOKENS:
+        raise Problem("The question leaves no room in the model's context: make it shorter.")
+    return replace(request, max_tokens=min(request.max_tokens or fitting, fitting))
+
+
+def _answer_once(
+    reading: Reading, request: RecallRequest, asker: DirectAsker, now: datetime
+) -> Answer:
+    """Retrieve, and ask the model where anything was served."""
+    answer = Answer(*recall(reading, request, now=now), asker)
+    text, lines = number_lines(answer.draft.parts)
+    if not lines:
+        return answer
+    question = json.dumps(put_on_one_line(request.joined), ensure_ascii=False)
+    reply = ask_mended(
+        asker,
+        file=PROMPT,
+        material=f"Question: {question}\n{text}",
+        reply=AskReply,
+        check=lambda reply: reply,
+    )
+    if reply is None:
+        raise Unavailable("The language model gave no answer of use; try again.")
+    _check(answer, reply, request, lines)
+    return answer
+
+
+def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[int, Line]) -> None:
+    """Take over the sentences that stand, cleaned as all texts are, and name the others."""
+    names = read_names(request.joined, lines.values())
+    for said in reply.sentences[:SENTENCES_AT_MOST]:
+        citations, reason = check_sentence(said, lines, names)
+        text = clean_alone(said.text, request.links)
+        if reason is None:
+            answer.sentences.append(Sentence(text, citations))
+        else:
+            answer.struck.append(Struck(text, reason))
+    asked = set(request.questions)
+    further = (" ".join(one.split())[:FURTHER_CHARACTERS] for one in reply.further)
+    answer.further = [one for one in further if one and one not in asked][:FURTHER_AT_MOST]
+
+
+@contextmanager
+def translating_failures() -> Iterator[None]:
+    """Say in the API's words why the model could not be asked."""
+    try:
+        yield
+    except spending.BudgetSpent as error:
+        why = "Today's budget for the language model is used up."
+        raise TooMany(why, retry_after_s=math.ceil(error.retry_after_s or 1)) from None
+    except spending.PriceUnknown:
+        why = "The model has no price, and there is a budget: MEMORY_PRICES gives it one."
+        raise Conflict(why) from None
+    except ModelUnavailable as error:
+        why = "The language model does not answer; try again later."
+        raise Unavailable(why, retry_after_s=math.ceil(error.retry_after_s or 5)) from None

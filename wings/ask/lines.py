@@ -1,0 +1,151 @@
+"""What an answer served as numbered lines, and whether a sentence rests on those that it cites."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from enum import StrEnum
+
+from memoryproject.ai.prompts import put_on_one_line
+from memoryproject.text.date_phrases import find_language
+from memoryproject.text.dates import find_phrases
+from memoryproject.text.parts import Kind, Part, Quote, join, split_lines
+from memoryproject.text.words import WORD, content_stems
+from retrieval.question import Span, days_named, find_dates
+from semantic.details import NUMBER, read_numbers, read_roles, write_numbers
+from wings.ask.replies import CitationReply, SentenceReply
+
+SOURCES = {
+    Kind.FACT: "fact",
+    Kind.MESSAGE: "message",
+    Kind.TITLE: "episode",
+    Kind.SUMMARY: "episode",
+}
+"""What a line is from, by the kind of what it quotes."""
+WRITES_NOUNS_LARGE = "de"
+"""The language in which a capital letter makes no name."""
+LEFT_OUT = re.compile(r"…|\.{3,}")
+
+
+class Reason(StrEnum):
+    """Why a sentence is struck."""
+
+    NO_CITATION = "no_citation"
+    NOT_SERVED = "not_served"
+    NOT_QUOTED = "not_quoted"
+    NOT_CARRIED = "not_carried"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the text that was served, the row that it is from, and the heading above it."""
+
+    kind: str
+    id: str
+    text: str
+    heading: str
+
+    def list_days(self) -> list[Span]:
+        """Return the days that it names, those that its relative phrases mean, and its own."""
+        own = days_named(self.heading)
+        said_on = own or days_named(self.text)
+        labels = ""
+        if said_on:
+            at = datetime.combine(said_on[0].first, time(12), tzinfo=UTC)
+            labels = ", ".join(phrase.label for phrase in find_phrases(self.text, at=at))
+        return [*own, *days_named(self.text), *days_named(f"({labels})")]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A row that a sentence rests on, and its words."""
+
+    id: str
+    kind: str
+    quote: str
+
+
+def number_lines(parts: Iterable[Part]) -> tuple[str, dict[int, Line]]:
+    """Return a served text with a number before each line that quotes, and these lines by it."""
+    shown, lines, heading = [], dict[int, Line](), ""
+    for line in split_lines(parts):
+        text = put_on_one_line(join(line)).strip()
+        quotes = (part for part in line if isinstance(part, Quote) and part.kind in SOURCES)
+        quote = next(quotes, None)
+        if quote is None:
+            heading = text or heading
+            shown += [text] if text else []
+        else:
+            number = len(lines) + 1
+            lines[number] = Line(SOURCES[quote.kind], quote.id, text, heading)
+            shown.append(f"[{number}] {text}")
+    return "\n".join(shown), lines
+
+
+def check_sentence(
+    said: SentenceReply, lines: Mapping[int, Line], names: Collection[str]
+) -> tuple[list[Citation], Reason | None]:
+    """Return the citations of a sentence that stand, and why it is struck; None: it stands.
+
+    `names` are those in the question and in all that was served.
+    """
+    faults = [_find_fault(cite, lines) for cite in said.cites]
+    standing = [cite for cite, fault in zip(said.cites, faults, strict=True) if fault is None]
+    if not standing:
+        return [], next(iter(faults), None) or Reason.NO_CITATION
+    cited = [lines[cite.line] for cite in standing]
+    citations = [
+        Citation(line.id, line.kind, " ".join(cite.quote.split()))
+        for cite, line in zip(standing, cited, strict=True)
+    ]
+    return citations, None if is_carried(said.text, cited, names) else Reason.NOT_CARRIED
+
+
+def _find_fault(cite: CitationReply, lines: Mapping[int, Line]) -> Reason | None:
+    """Return what is wrong with a citation: case, spacing and punctuation do not count.
+
+    Words may be left out of a quotation behind an ellipsis. One without a word that carries
+    meaning could be in any line.
+    """
+    if cite.line not in lines:
+        return Reason.NOT_SERVED
+    text = fold(lines[cite.line].text)
+    has_all = all(fold(part) in text for part in LEFT_OUT.split(cite.quote))
+    return None if has_all and content_stems(cite.quote) else Reason.NOT_QUOTED
+
+
+def fold(text: str) -> str:
+    """Return the words of a text as they are compared."""
+    words = WORD.findall(text.replace("’", "'").casefold())
+    return " ".join(word.removesuffix("'s") for word in words)
+
+
+def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool:
+    """Return whether each date, number and name in a sentence stands in the lines that it cites.
+
+    A date also stands where it is the line's day, or what a phrase like "yesterday" means
+    there. Names are words with a capital letter; the first word is one where `names` has it.
+    In German none is looked at. Whether the sentence says the same of them is not known.
+    """
+    days = [span for line in cited for span in line.list_days()]
+    rest = text
+    for date in reversed(find_dates(text)):
+        near = [day for day in days if date.span.days_off(day) == 0]
+        if not any(day.days <= date.span.days for day in near):
+            return False
+        rest = f"{rest[: date.start]} {rest[date.end :]}"
+    shown = " ".join(line.text for line in cited)
+    numbers = {number.replace(",", "") for number in NUMBER.findall(write_numbers(rest.lower()))}
+    if not numbers <= read_numbers(shown):
+        return False
+    language = find_language(text)
+    if language is not None and language.code == WRITES_NOUNS_LARGE:
+        return True
+    first, *_ = [*WORD.findall(text.lower()), ""]
+    roles = {name for name in read_roles(rest) if name != first or name in names}
+    return all(f" {fold(name)} " in f" {fold(shown)} " for name in roles)
+
+
+def read_names(question: str, lines: Iterable[Line]) -> frozenset[str]:
+    """Return the names in a question and in what was served."""
+    return frozenset(read_roles(" ".join([question, *(line.text for line in lines)])))

@@ -1,0 +1,40 @@
+"""How many questions may be with the model at once: each keeps a thread that answers."""
+
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from memoryproject.edge.errors import TooMany
+from memoryproject.tenancy.models import Tenant
+
+SHARE = 4
+"""One in so many threads of a process may wait for the model; a tenant has half of these."""
+_asking: Counter[uuid.UUID] = Counter()
+_lock = threading.Lock()
+
+
+@contextmanager
+def taking_place(tenant: Tenant) -> Iterator[None]:
+    """Count a question as being asked until the block ends.
+
+    Raises:
+        TooMany: as many are being asked in this process as may be.
+    """
+    at_most = max(1, settings.WEB_THREADS // SHARE)
+    with _lock:
+        is_full = _asking.total() >= at_most or _asking[tenant.id] >= max(1, at_most // 2)
+        if not is_full:
+            _asking[tenant.id] += 1
+    if is_full:
+        raise TooMany("Too many questions are being asked; try again soon.", retry_after_s=1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _asking.subtract([tenant.id])
+            if not _asking[tenant.id]:
+                del _asking[tenant.id]
