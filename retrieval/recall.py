@@ -162,7 +162,8 @@ def _draft(
     ]
     hits = join_found(found) if len(found) > 1 else [*chain(*found)]
     searched = time.perf_counter()
-    fence, asked = markdown.make_fence(wanted=request.fence), request.joined
+    fence = markdown.make_fence(wanted=request.fence)
+    asked = "\n".join([request.query, *request.queries])
     parameters = {**request.to_json(), "fusion": fusion.as_parameters()}
     if request.max_tokens is not None:  # a token at least is left
         request = replace(

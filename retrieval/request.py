@@ -37,6 +37,8 @@ class RecallRequest:
     kind: Retrieval.Kind
     queries: tuple[str, ...] = ()
     """Further questions, whose answers share the budget."""
+    looked_up: tuple[str, ...] = ()
+    """Likewise, but made by a model from what it was shown: no receipt keeps their words."""
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
@@ -73,7 +75,7 @@ class RecallRequest:
     @property
     def questions(self) -> tuple[str, ...]:
         """Return everything that is asked, the query first."""
-        return (self.query, *self.queries)
+        return (self.query, *self.queries, *self.looked_up)
 
     @property
     def joined(self) -> str:
@@ -129,19 +131,21 @@ class RecallRequest:
     def to_json(self) -> dict[str, Any]:
         """Return every option as it is applied, for a receipt, which has the questions by itself.
 
-        `queries` is left as the lengths of the further ones in `joined`.
+        `queries` is left as the lengths of the further ones in the text, `looked_up` as a number.
         """
         values = asdict(self)
-        del values["query"], values["kind"], values["queries"]
+        del values["query"], values["kind"], values["queries"], values["looked_up"]
         if self.queries:
             values["queries"] = [len(query) for query in self.queries]
+        if self.looked_up:
+            values["looked_up"] = len(self.looked_up)
         return {
             name: value.isoformat() if isinstance(value, datetime) else value
             for name, value in values.items()
         }
 
 
-UNREPEATED = ("query", "kind", "min_seq", "fresh")
+UNREPEATED = ("query", "kind", "min_seq", "fresh", "looked_up")
 
 
 def read_request(retrieval: Retrieval) -> RecallRequest:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.test import override_settings
 from django.utils import timezone
 
 from episodic.models import Conversation, Message
@@ -24,7 +25,10 @@ from memoryproject.edge.reference import ERRORS
 from memoryproject.tenancy import limits
 from semantic.models import Fact
 from tests.api.problems import assert_problem
+from tests.ask.conftest import answers, find_line, sentence
 from tests.conftest import Agent, make_agent
+from tests.llm.conftest import forget_server, settings_for
+from tests.model_server import Asked, Reply, run_model_server
 from tests.semantic.learning import leave_suggestion
 
 TENANT = "Hospital canteen"
@@ -206,6 +210,7 @@ def ask(session: Session) -> None:
     raw = {**question, "semantic_limit": 1, "episodic_limit": 1, "explain": True}
     receipt = session.call("retrieve_memory_raw", raw)["receipt"]
     session.call("context_pre_retrieve", {**question, "semantic_limit": 2})
+    answer_by_model(session, question)
     session.call("recent_memory", {"conversation_id": TALK, "limit": 1})
     session.call("recent_memory_raw", {"conversation_id": TALK, "limit": 1})
     session.call("get_user_profile", user_id="ana-4711", max_tokens=200, sections="dangers,present")
@@ -214,6 +219,20 @@ def ask(session: Session) -> None:
     session.call("list_retrievals", limit=1)
     session.call("get_retrieval", retrieval_id=receipt)
     session.call("replay_retrieval", retrieval_id=receipt)
+
+
+def answer_by_model(session: Session, question: dict[str, Any]) -> None:
+    """Ask a model that answers from what it is shown."""
+    text, quote = "Ana is allergic to peanuts.", "I am allergic to peanuts"
+
+    def answer(asked: Asked) -> Reply:
+        cited = (find_line(asked, f'Ana: "{quote}'), quote)
+        return answers(sentence(text, cited), sentence("Ana eats fish."))
+
+    with run_model_server() as model, override_settings(**settings_for(model)):
+        model.script("ask", answer)
+        session.call("ask", {**question, "max_tokens": 300})
+        forget_server()
 
 
 def write_on_purpose(session: Session, fact: str) -> str:

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored"
 
 ID = "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"
 CALLS = ["add_message", "add_messages", "flush", "retrieve_memory", "retrieve_memory/raw",
-         "context_pre_retrieve", "recent_memory", "recent_memory/raw", "reconstruct_context",
+         "context_pre_retrieve", "ask", "recent_memory", "recent_memory/raw", "reconstruct_context",
          "contexts", "erasures", f"contexts/{ID}/add", f"memories/{ID}/chunk"]  # fmt: skip
 
 

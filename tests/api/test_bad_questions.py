@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_is_stored"
 
 ID = "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"
 RETRIEVING = ["retrieve_memory", "retrieve_memory/raw"]
-ASKING = [*RETRIEVING, "context_pre_retrieve"]
+ASKING = [*RETRIEVING, "context_pre_retrieve", "ask"]
 RECENT = ["recent_memory", "recent_memory/raw"]
 NO_NUMBERS: list[Any] = [0, -1, 10**12, 10**30, -(2**63), 5.0, 1.5, "5", "", True, False, [], {}]
 NO_WORDS: list[Any] = ["", " ", 1, 0, True, [], ["auto"], {}, "AUTO", "Preference", "auto "]
@@ -33,6 +33,10 @@ def wrong_fields() -> list[tuple[str, str, Any]]:
     for call in RETRIEVING:
         found += [(call, "episodic_limit", given) for given in [*NO_NUMBERS, 101]]
         found += [(call, "detail", given) for given in NO_WORDS]
+    found += [("ask", "episodic_limit", given) for given in [*NO_NUMBERS, 101]]
+    found += [("ask", "min_relevance", given) for given in [-0.1, 1.1, "0.5", True, []]]
+    found += [("ask", "stream", given) for given in ["true", 1, []]]
+    found += [("ask", given, True) for given in ["fence", "explain", "whole", "detail"]]
     for call in RECENT:
         found += [(call, "conversation_id", given) for given in [None, "x", f"{{{ID}}}", 1]]
         found += [(call, "limit", given) for given in [*NO_NUMBERS, 101]]

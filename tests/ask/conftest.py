@@ -58,3 +58,9 @@ def find_line(asked: Asked, words: str) -> int:
 def cites(text: str, quote: str, line: str = "") -> Any:
     """Answer with a sentence that quotes the line which has these words, or those of `line`."""
     return lambda asked: answers(sentence(text, (find_line(asked, line or quote), quote)))
+
+
+def tell_all(asked: Asked) -> Reply:
+    """Answer with every line that was shown, each as a sentence that quotes it."""
+    lines = SERVED.findall(asked.user)
+    return answers(*[sentence(line, (int(number), line)) for number, line in lines])

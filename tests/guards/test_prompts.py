@@ -13,21 +13,23 @@ from episodic.llm.replies import ReviewReply, SegmentationReply
 from memoryproject.ai.llm import strict_schema
 from memoryproject.ai.prompts import build_prompt
 from semantic.llm.replies import ConsolidationReply
+from wings.ask.replies import AskReply
 
 REPLIES = {
     "segment": SegmentationReply,
     "review": ReviewReply,
     "consolidate": ConsolidationReply,
+    "ask": AskReply,
 }
 PROMPTS = [
     path
-    for app in ("episodic", "semantic")
-    for path in (settings.BASE_DIR / app / "llm" / "prompts").glob("*.md")
+    for folder in ("episodic/llm", "semantic/llm", "wings/ask")
+    for path in (settings.BASE_DIR / folder / "prompts").glob("*.md")
 ]
 
 
 def test_there_are_prompts_to_check() -> None:
-    assert len(PROMPTS) == 3
+    assert len(PROMPTS) == 4
 
 
 @pytest.mark.parametrize("path", PROMPTS, ids=lambda path: path.stem)

@@ -119,6 +119,12 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     },
     "POST flush": lambda own: {TALK: own["talk"][0]},
     "POST forget": lambda own: {"fact_ids": [own["fact"][0]]},
+    "POST ask": lambda own: {
+        "query": QUERY,
+        TALK: own["talk"][0],
+        **SHARED,
+        "min_relevance": 0,
+    },  # fmt: skip
     "POST changesets/{changeset_id}/revert": lambda own: {"reason": "Why not?"},
     "POST context_pre_retrieve": lambda own: {"query": QUERY, TALK: own["talk"][0], **SHARED},
     "POST contexts": lambda own: {"max_tokens": 500},

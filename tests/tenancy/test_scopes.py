@@ -85,6 +85,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "events/<id:event_id>/redeliver": ("POST", Scope.ADMIN),
     "erasures": ("GET POST", Scope.ADMIN),
     "erasures/<id:erasure_id>": ("GET", Scope.ADMIN),
+    "ask": ("POST", Scope.READ),
     "retrieve_memory": ("POST", Scope.READ),
     "retrieve_memory/raw": ("POST", Scope.READ),
     "context_pre_retrieve": ("POST", Scope.READ),

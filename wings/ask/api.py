@@ -22,7 +22,7 @@ from retrieval.api.retrieve import RetrieveInput
 from retrieval.api.scoped import default_scope
 from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
-from wings.ask.asking import ABSTENTIONS, Answer, Sentence, Struck, ask
+from wings.ask.asking import ABSTENTIONS, Answer, Sentence, Struck, ask, check_model
 from wings.ask.lines import SOURCES, Citation, Reason
 from wings.ask.places import taking_place
 
@@ -109,6 +109,7 @@ class Ask(ReadView):
         context = default_scope(self.tenant(), self.key())
         params = {"links": self.key().links, **self.read(AskInput, context=context)}
         is_streamed = params.pop("stream")
+        check_model()
         limits.take(limits.question_allowances_of(self.tenant()))
         deadlines.extend(settings.MODEL_TIMEOUT_S)
         asked = RecallRequest(kind=Retrieval.Kind.ASK, **params)

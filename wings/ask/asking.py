@@ -83,17 +83,21 @@ class Answer:
         return MIN_RELEVANCE if self.draft.is_left_out else NOTHING_SERVED
 
 
+def check_model() -> None:
+    """Raise Conflict where there is no language model."""
+    if settings.LLM == "offline":
+        raise Conflict("No language model is set up: MEMORY_LLM names one, see docs/models.md.")
+
+
 def ask(reading: Reading, request: RecallRequest, *, now: datetime) -> Answer:
     """Answer a question from what `retrieve_memory` would serve; each retrieval has its receipt.
 
     Raises:
-        Conflict: there is no model, or no price of it where there is a budget.
+        Conflict: the model has no price, and there is a budget.
         TooMany: a budget is used up for today.
         Unavailable: the model failed.
         Problem: the question is too long for the model.
     """
-    if settings.LLM == "offline":
-        raise Conflict("No language model is set up: MEMORY_LLM names one, see docs/models.md.")
     asker = DirectAsker(
         reading.tenant,
         scope=request.conversation_id or reading.tenant.id,
@@ -105,7 +109,7 @@ def ask(reading: Reading, request: RecallRequest, *, now: datetime) -> Answer:
         if not answer.further:
             return answer
         try:
-            wider = replace(request, queries=(*request.queries, *answer.further))
+            wider = replace(request, looked_up=tuple(answer.further))
             return _answer_once(reading, wider, asker, now)
         except (OutOfPatience, spending.BudgetSpent):
             return answer

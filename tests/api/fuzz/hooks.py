@@ -48,7 +48,7 @@ ERASURES = "POST /api/v0/erasures"
 """What an id looks like follows from the scope."""
 NOTES = ("POST /api/v0/notes", "PATCH /api/v0/notes/{note_id}")
 """Which metadata a summary has follows from its type."""
-SCOPED = re.compile("POST /api/v0/(retrieve_memory|recent_memory|context_pre_retrieve)")
+SCOPED = re.compile("POST /api/v0/(ask|retrieve_memory|recent_memory|context_pre_retrieve)")
 """Whether they need a conversation follows from the scope."""
 NAME_NOTHING = ("POST /api/v0/rollbacks", "POST /api/v0/memory_tests", "POST /api/v0/webhooks")
 """Of fields that may be left out, one must be there, or a tenant has as many as it may have: the
