@@ -23,7 +23,7 @@ from retrieval.api.scoped import default_scope
 from retrieval.models import Retrieval
 from retrieval.request import RecallRequest
 from wings.ask.asking import ABSTENTIONS, Answer, Sentence, Struck, ask, check_model
-from wings.ask.lines import SOURCES, Citation, Reason
+from wings.ask.lines import KINDS, REASONS, Citation
 from wings.ask.places import taking_place
 
 MAX_TOKENS = 4_000
@@ -56,7 +56,7 @@ class CitationOutput(fields.Output):
 
     table, columns = Citation, "id kind quote"
     id = serializers.UUIDField()
-    kind = serializers.ChoiceField(choices=sorted(set(SOURCES.values())))
+    kind = serializers.ChoiceField(choices=KINDS)
 
 
 class SentenceOutput(fields.Output):
@@ -70,7 +70,7 @@ class StruckOutput(fields.Output):
     """A sentence that the model wrote and that does not stand, and why."""
 
     table, columns = Struck, "text reason"
-    reason = serializers.ChoiceField(choices=[reason.value for reason in Reason])
+    reason = serializers.ChoiceField(choices=REASONS)
 
 
 class AskOutput(serializers.Serializer[Any]):

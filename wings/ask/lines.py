@@ -22,6 +22,7 @@ SOURCES = {
     Kind.SUMMARY: "episode",
 }
 """What a line is from, by the kind of what it quotes."""
+KINDS = ["fact", "message", "episode"]
 WRITES_NOUNS_LARGE = "de"
 """The language in which a capital letter makes no name."""
 LEFT_OUT = re.compile(r"…|\.{3,}")
@@ -34,6 +35,9 @@ class Reason(StrEnum):
     NOT_SERVED = "not_served"
     NOT_QUOTED = "not_quoted"
     NOT_CARRIED = "not_carried"
+
+
+REASONS = [reason.value for reason in Reason]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from memory_mcp.server import make_stdio_server
 
 pytestmark = pytest.mark.anyio
 KEY, STRANGER = os.environ["MEMORY_KEY"], os.environ["MEMORY_STRANGER_KEY"]
-READS = {"recall", "profile", "search", "read", "why", "status"}
+READS = {"recall", "ask", "profile", "search", "read", "why", "status"}
 WRITES = {"remember", "add_messages", "forget", "status"}
 
 

@@ -86,6 +86,15 @@ async def test_the_profile_of_the_user_is_a_tool_and_a_resource(
         assert "several users" in (await client.read_resource("memory://profile")).contents[0].text
 
 
+async def test_a_question_to_the_servers_model_is_refused_where_there_is_none(
+    connect: Connect,
+) -> None:
+    async with connect(KEY) as client:
+        result = await client.call_tool("ask", {"question": "Where does Ana live?"})
+        assert result.is_error and "409" in result.content[0].text
+        assert "MEMORY_LLM" in result.content[0].text
+
+
 async def test_recall_tells_each_thing_once(
     connect: Connect, rest: memory_server_client.Client
 ) -> None:

@@ -19,8 +19,10 @@ FACES: list[Any] = [Client("http://localhost", "none"), AsyncClient("http://loca
 ELSEWHERE = {
     "change_note": {"changes"},
     "context_pre_retrieve": {"detail", "episodic_limit"},
+    "ask": {"stream"},
 }
-"""Of the first: all fields but the version; of the second: passed over by the server."""
+"""Of the first: all fields but the version; of the second: passed over by the server; of the third:
+what answers with events."""
 
 
 def operations(schema: dict[str, Any]) -> dict[str, tuple[str, str, dict[str, Any]]]:

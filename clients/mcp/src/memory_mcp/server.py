@@ -49,6 +49,7 @@ SCOPES = {
     "forget": "ingest",
     "add_messages": "ingest",
     "recall": "read",
+    "ask": "read",
     "profile": "read",
     "search": "read",
     "read": "read",
@@ -58,7 +59,8 @@ SCOPES = {
 }
 """What a key must be allowed for a tool to be shown; the REST API decides for itself."""
 RECENT, PROFILE = "memory://recent", "memory://profile"
-TIMEOUT_S = 30.0
+TIMEOUT_S = 90.0
+"""An answer by the server's language model may take more than a minute."""
 AWAY = (Unreachable, Unavailable, TooMany)
 
 

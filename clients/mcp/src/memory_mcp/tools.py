@@ -1,4 +1,4 @@
-"""The ten tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
+"""The eleven tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
 
 A docstring here is what the model reads about the tool.
 """
@@ -139,6 +139,33 @@ class Tools:
                 talk, query, queries=queries, max_tokens=max_tokens, fence=True, fresh=True
             )
         return f"{text}(receipt {text.receipt})" if text else NOTHING
+
+    async def ask(
+        self,
+        question: Annotated[str, Field(description="One question, with names for she and it.")],
+        conversation: Conversation | None = None,
+        max_tokens: Budget = 4000,
+    ) -> str:
+        """Answer a question with checked citations, by the memory server's own language model.
+
+        Costs more than recall: for an answer whose sources must be shown. Without such a model on
+        the server, recall.
+        """
+        memory = self._connect()
+        talk = None if conversation is None else find_conversation(conversation)
+        user_id = await self._find_user(memory) if talk is None else None
+        scope: types.RetrievalScopeEnum | None = None
+        if talk is None:
+            scope = "user" if user_id else "tenant"
+        told = await memory.ask(
+            talk, question, scope=scope, user_id=user_id, max_tokens=max_tokens, fresh=True
+        )
+        lines = []
+        for one in told["sentences"]:
+            cited = ", ".join(f"{cite['kind']} {cite['id']}" for cite in one["citations"])
+            lines.append(f"{one['text']} [{cited}]")
+        answer = fence(lines) if lines else NOTHING
+        return f"{answer}\n({len(told['struck'])} struck; receipt {told['receipt']})"
 
     async def profile(self, max_tokens: Budget = 400) -> str:
         """Tell what to know of the user before the first question: dangers, how to treat them.

@@ -154,6 +154,40 @@ class Asking(Calls):
         return self._ask("context_pre_retrieve", named(locals()), read=read_markdown)
 
     @operation
+    def ask(
+        self,
+        conversation_id: Id | None,
+        query: str,
+        *,
+        queries: Sequence[str] | None = None,
+        max_tokens: int | None = None,
+        semantic_limit: int | None = None,
+        episodic_limit: int | None = None,
+        category: types.CategoryEnum | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        scope: types.RetrievalScopeEnum | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        exclude_current: bool | None = None,
+        min_seq: int | None = None,
+        fresh: bool | None = None,
+        min_relevance: float | None = None,
+        links: types.LinksEnum | None = None,
+        fusion: Mapping[str, float] | None = None,
+    ) -> Flow[types.AskOutput]:
+        """Return an answer by the server's language model, each sentence with checked citations.
+
+        It costs a call of the model, or two, and may take a minute: give the client a `timeout_s`
+        for that. It is not tried again after 503. See `retrieve_memory` for the other options.
+
+        Args:
+            max_tokens: what the model is given to answer from; default 4,000.
+            min_relevance: below this relevance there is no answer and no cost; default 0.1.
+        """
+        return self._post("ask", named(locals()))
+
+    @operation
     def recall(
         self,
         query: str,

@@ -550,7 +550,7 @@ class ReplayOutput(TypedDict):
 
 
 RetrievalKindEnum: TypeAlias = Literal[
-    "retrieve", "retrieve_raw", "context", "search", "reconstruct", "profile"
+    "retrieve", "retrieve_raw", "context", "search", "reconstruct", "profile", "ask"
 ]
 
 
@@ -1354,3 +1354,45 @@ class ProfileOutput(TypedDict):
     tokens: int
     counter: str
     receipt: str
+
+
+AbstentionEnum: TypeAlias = Literal[
+    "min_relevance", "nothing_served", "not_in_memory", "all_struck"
+]
+
+
+CitedKindEnum: TypeAlias = Literal["fact", "message", "episode"]
+
+
+StruckReasonEnum: TypeAlias = Literal["no_citation", "not_served", "not_quoted", "not_carried"]
+
+
+class CitationOutput(TypedDict):
+    id: str
+    kind: CitedKindEnum
+    quote: str
+
+
+class SentenceOutput(TypedDict):
+    text: str
+    citations: list[CitationOutput]
+
+
+class StruckOutput(TypedDict):
+    text: str
+    reason: StruckReasonEnum
+
+
+class AskOutput(TypedDict):
+    answer: str
+    sentences: list[SentenceOutput]
+    struck: list[StruckOutput]
+    abstained: bool
+    why: AbstentionEnum | None
+    relevance: float | None
+    receipt: str
+    model: str | None
+    model_calls: int
+    cost: float | None
+    pending: int
+    degraded: str | None
