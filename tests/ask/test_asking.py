@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from episodic.models import Message
 from jobs import spending
+from jobs.draining import drain_jobs
 from jobs.models import LLMCall
 from memoryproject.tenancy import limits
 from retrieval.models import Retrieval
@@ -21,6 +22,7 @@ from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.ask.conftest import Home, answers, cites, find_line, sentence
 from tests.model_server import Asked, ModelServer, Reply, fails, says
+from tests.tenancy.test_keys_of_users import bind
 from wings.ask import places
 
 pytestmark = pytest.mark.django_db
@@ -287,3 +289,27 @@ def test_the_words_of_the_answer_are_cleaned(model: ModelServer, home: Home) -> 
     body = home.read()
     told = " ".join(one["text"] for one in (*body["sentences"], *body["struck"]))
     assert "https://" not in told and "![" not in told
+
+
+def test_a_key_that_is_bound_to_users_gets_no_answer_from_others(
+    model: ModelServer, home: Home
+) -> None:
+    bound = bind(home.ana, "bo")
+    body = {"conversation_id": str(home.talk), "query": "Where to?", "min_relevance": 0}
+    answer = bound.post("ask", body)
+    assert answer.status_code == 200 and answer.json()["why"] == "nothing_served"
+    assert not model.asked
+
+
+def test_when_its_conversation_is_erased_nothing_of_a_question_is_left(
+    model: ModelServer, home: Home
+) -> None:
+    model.script("ask", answers(further=("Who is Priya?",)), GOOD)
+    body = home.read("Is Priya her coach?")
+    erasure = {"scope": "conversation", "id": str(home.talk), "reason": "She asked for it."}
+    assert home.ana.post("erasures", erasure).status_code in {200, 202}
+    drain_jobs()
+    assert home.ana.get(f"retrievals/{body['receipt']}").status_code == 404
+    assert not Retrieval.objects.of(home.ana.tenant).filter(kind="ask").exists()
+    calls = LLMCall.objects.of(home.ana.tenant).filter(purpose="ask")
+    assert [call.response for call in calls] == [None, None]

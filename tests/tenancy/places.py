@@ -124,7 +124,7 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
         TALK: own["talk"][0],
         **SHARED,
         "min_relevance": 0,
-    },  # fmt: skip
+    },
     "POST changesets/{changeset_id}/revert": lambda own: {"reason": "Why not?"},
     "POST context_pre_retrieve": lambda own: {"query": QUERY, TALK: own["talk"][0], **SHARED},
     "POST contexts": lambda own: {"max_tokens": 500},

@@ -165,7 +165,7 @@ def test_calls_that_do_not_keep_to_users_are_refused(house: House) -> None:
         for method in methods:
             answer = house.bound.client.generic(method.upper(), path)
             assert "bound to users" in assert_problem(answer, 403)["message"], path
-    assert len(open_to_bound) == 30
+    assert len(open_to_bound) == 31
 
 
 def test_each_table_says_whose_its_rows_are_or_why_nobodys() -> None:

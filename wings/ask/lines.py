@@ -7,6 +7,7 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 
 from memoryproject.ai.prompts import put_on_one_line
+from memoryproject.text.cleaning import clean_line
 from memoryproject.text.date_phrases import find_language
 from memoryproject.text.dates import find_phrases
 from memoryproject.text.parts import Kind, Part, Quote, join, split_lines
@@ -25,6 +26,10 @@ SOURCES = {
 KINDS = ["fact", "message", "episode"]
 WRITES_NOUNS_LARGE = "de"
 """The language in which a capital letter makes no name."""
+ADDRESS = re.compile(r"\S+@\S+|\S+://\S+|\bwww\S+")
+WORDS_SHARE = 0.2
+"""Of a sentence's words, by their stems, so many stand in what it cites: of 239 sentences of right
+answers (BEAM) 88 % have so many of the message that they rest on, and 13 % of another one."""
 LEFT_OUT = re.compile(r"…|\.{3,}")
 
 
@@ -102,7 +107,8 @@ def check_sentence(
         Citation(line.id, line.kind, " ".join(cite.quote.split()))
         for cite, line in zip(standing, cited, strict=True)
     ]
-    return citations, None if is_carried(said.text, cited, names) else Reason.NOT_CARRIED
+    text = clean_line(said.text)  # as the lines are
+    return citations, None if is_carried(text, cited, names) else Reason.NOT_CARRIED
 
 
 def _find_fault(cite: CitationReply, lines: Mapping[int, Line]) -> Reason | None:
@@ -125,11 +131,12 @@ def fold(text: str) -> str:
 
 
 def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool:
-    """Return whether each date, number and name in a sentence stands in the lines that it cites.
+    """Return whether the dates, numbers, names and addresses of a sentence stand in what it cites.
 
-    A date also stands where it is the line's day, or what a phrase like "yesterday" means
-    there. Names are words with a capital letter; the first word is one where `names` has it.
-    In German none is looked at. Whether the sentence says the same of them is not known.
+    And some of its other words, where both are in one language. A date also stands where it is
+    the line's day, or what a phrase like "yesterday" means there. Names are words with a capital
+    letter; the first word is one where `names` has it. In German none is looked at. Whether the
+    sentence says the same of all these is not known.
     """
     days = [span for line in cited for span in line.list_days()]
     rest = text
@@ -140,14 +147,23 @@ def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool
         rest = f"{rest[: date.start]} {rest[date.end :]}"
     shown = " ".join(line.text for line in cited)
     numbers = {number.replace(",", "") for number in NUMBER.findall(write_numbers(rest.lower()))}
-    if not numbers <= read_numbers(shown):
+    has_addresses = all(fold(address) in fold(shown) for address in ADDRESS.findall(rest))
+    if not has_addresses or not numbers <= read_numbers(shown):
         return False
     language = find_language(text)
+    if language == find_language(shown) and not _shares_words(text, cited):
+        return False
     if language is not None and language.code == WRITES_NOUNS_LARGE:
         return True
     first, *_ = [*WORD.findall(text.lower()), ""]
     roles = {name for name in read_roles(rest) if name != first or name in names}
     return all(f" {fold(name)} " in f" {fold(shown)} " for name in roles)
+
+
+def _shares_words(text: str, cited: Sequence[Line]) -> bool:
+    words = set(content_stems(text))
+    shown = set(content_stems(" ".join(f"{line.heading} {line.text}" for line in cited)))
+    return len(words & shown) >= WORDS_SHARE * len(words)
 
 
 def read_names(question: str, lines: Iterable[Line]) -> frozenset[str]:

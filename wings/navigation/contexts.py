@@ -30,7 +30,7 @@ ADDED_AT_MOST = 500
 """Tokens of one memory."""
 RESERVED = 500
 EXPIRES_AFTER = timedelta(hours=24)
-ADDED, ALREADY_THERE, NO_ROOM = "added", "already_there", "no_room"
+OUTCOMES = ADDED, ALREADY_THERE, NO_ROOM = "added", "already_there", "no_room"
 
 
 class Addition(NamedTuple):

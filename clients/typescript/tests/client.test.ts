@@ -40,6 +40,18 @@ test("what was said comes back as text and as typed facts", async () => {
   assert.ok(facts.some((fact) => fact.fact.includes("Porto")));
 });
 
+test("a question is typed, and refused where the server has no model", async () => {
+  const { data, error, response } = await memory.POST("/api/v0/ask", {
+    body: { scope: "tenant", query: "Where does Ana live?" },
+  });
+  const quotes: string[] | undefined = data?.sentences.flatMap((one) =>
+    one.citations.map((cited) => cited.quote),
+  );
+  assert.equal(quotes, undefined);
+  assert.equal(response.status, 409);
+  assert.match(String(error?.message), /MEMORY_LLM/);
+});
+
 test("the program of the README prints what the server knows", async () => {
   const folder = join(import.meta.dirname, "..");
   const readme = await readFile(join(folder, "README.md"), "utf8");

@@ -71,9 +71,7 @@ class AddedOutput(Output):
         "context_id=context.id memory_id added=has_memory reason token_count truncated "
         "context.remaining_tokens context.counter"
     )
-    reason = serializers.ChoiceField(
-        choices=[contexts.ADDED, contexts.ALREADY_THERE, contexts.NO_ROOM]
-    )
+    reason = serializers.ChoiceField(choices=contexts.OUTCOMES)
     truncated = serializers.BooleanField(source="section.truncated", allow_null=True)
 
 
