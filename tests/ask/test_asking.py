@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 from pytest_django import Settings
 
@@ -16,6 +17,8 @@ from episodic.models import Message
 from jobs import spending
 from jobs.draining import drain_jobs
 from jobs.models import LLMCall
+from memoryproject.ai import breaker
+from memoryproject.edge.deadlines import Work
 from memoryproject.tenancy import limits
 from retrieval.models import Retrieval
 from semantic.models import Fact
@@ -313,3 +316,33 @@ def test_when_its_conversation_is_erased_nothing_of_a_question_is_left(
     assert not Retrieval.objects.of(home.ana.tenant).filter(kind="ask").exists()
     calls = LLMCall.objects.of(home.ana.tenant).filter(purpose="ask")
     assert [call.response for call in calls] == [None, None]
+
+
+def test_a_question_has_time_for_the_model_beside_its_own(model: ModelServer, home: Home) -> None:
+    work, left = Work(seconds=60), []
+
+    def reply(asked: Asked) -> Reply:
+        left.append(work.left_s)
+        return GOOD(asked)
+
+    model.script("ask", reply)
+    with work.begin():
+        assert home.ask().status_code == 200
+    assert left[0] > 60
+
+
+def test_what_a_question_cost_is_kept_though_its_client_is_gone(
+    model: ModelServer, home: Home
+) -> None:
+    work = Work(seconds=60)
+
+    def reply(asked: Asked) -> Reply:
+        work.cancel()
+        return answers()
+
+    cache.set(breaker._name_calm(breaker.find_chat_model()), value=True)  # nothing to look up
+    model.script("ask", reply)
+    with work.begin():
+        home.ask()
+    call = LLMCall.objects.of(home.ana.tenant).get(purpose="ask")
+    assert call.ok and call.finished_at

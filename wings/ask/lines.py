@@ -11,6 +11,7 @@ from memoryproject.text.cleaning import clean_line
 from memoryproject.text.date_phrases import find_language
 from memoryproject.text.dates import find_phrases
 from memoryproject.text.parts import Kind, Part, Quote, join, split_lines
+from memoryproject.text.sentences import detect_writing
 from memoryproject.text.words import WORD, content_stems
 from retrieval.question import Span, days_named, find_dates
 from semantic.details import NUMBER, read_numbers, read_roles, write_numbers
@@ -150,14 +151,20 @@ def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool
     has_addresses = all(fold(address) in fold(shown) for address in ADDRESS.findall(rest))
     if not has_addresses or not numbers <= read_numbers(shown):
         return False
-    language = find_language(text)
-    if language == find_language(shown) and not _shares_words(text, cited):
+    language = _read_language(text)
+    if language == _read_language(shown) and not _shares_words(text, cited):
         return False
-    if language is not None and language.code == WRITES_NOUNS_LARGE:
+    if WRITES_NOUNS_LARGE in language:
         return True
     first, *_ = [*WORD.findall(text.lower()), ""]
     roles = {name for name in read_roles(rest) if name != first or name in names}
     return all(f" {fold(name)} " in f" {fold(shown)} " for name in roles)
+
+
+def _read_language(text: str) -> tuple[str, str]:
+    """Return which language or script a text is in, as far as that can be told of a sentence."""
+    language = find_language(text)
+    return detect_writing(text), language.code if language else ""
 
 
 def _shares_words(text: str, cited: Sequence[Line]) -> bool:
