@@ -27,8 +27,9 @@ from wings.ask.lines import KINDS, REASONS, Citation
 from wings.ask.places import taking_place
 
 MAX_TOKENS = 4_000
-MIN_RELEVANCE = 0.1
-"""Of the answers below it 1 in 100 held what was asked for (docs/figures.md)."""
+MIN_RELEVANCE = 0.05
+"""Of the answers below .1 1 in 100 held what was asked for (docs/figures.md). A short question about a
+small conversation has little more, and the model can still say no."""
 
 
 class AskInput(RetrieveInput):

@@ -90,7 +90,7 @@ async def test_a_question_to_the_servers_model_is_refused_where_there_is_none(
     connect: Connect,
 ) -> None:
     async with connect(KEY) as client:
-        result = await client.call_tool("ask", {"question": "Where does Ana live?"})
+        result = await client.call_tool("ask", {"query": "Where does Ana live?"})
         assert result.is_error and "409" in result.content[0].text
         assert "MEMORY_LLM" in result.content[0].text
 

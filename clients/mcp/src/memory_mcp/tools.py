@@ -142,7 +142,7 @@ class Tools:
 
     async def ask(
         self,
-        question: Annotated[str, Field(description="One question, with names for she and it.")],
+        query: Annotated[str, Field(description="One question, with names for she and it.")],
         conversation: Conversation | None = None,
         max_tokens: Budget = 4000,
     ) -> str:
@@ -158,7 +158,7 @@ class Tools:
         if talk is None:
             scope = "user" if user_id else "tenant"
         told = await memory.ask(
-            talk, question, scope=scope, user_id=user_id, max_tokens=max_tokens, fresh=True
+            talk, query, scope=scope, user_id=user_id, max_tokens=max_tokens, fresh=True
         )
         lines = []
         for one in told["sentences"]:
