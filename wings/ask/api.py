@@ -28,8 +28,8 @@ from wings.ask.places import taking_place
 
 MAX_TOKENS = 4_000
 MIN_RELEVANCE = 0.05
-"""Of the answers below .1 1 in 100 held what was asked for (docs/figures.md). A short question about a
-small conversation has little more, and the model can still say no."""
+"""Of the answers below .1 1 in 100 held what was asked for (docs/figures.md). A question about a
+small conversation often has little more, and the model can still say no."""
 
 
 class AskInput(RetrieveInput):

@@ -19,8 +19,11 @@ from retrieval.models import Retrieval, RetrievalHit
 from semantic import corrections, curation, reverts
 from semantic.models import Changeset, Fact
 from tests.admin.pages import seen
+from tests.ask.conftest import answers
+from tests.ask.conftest import model as model
 from tests.conftest import Agent
 from tests.console.visitors import visit_as
+from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db
 REAL_TIME = pytest.mark.django_db(transaction=True)
@@ -329,3 +332,12 @@ def test_a_receipt_leads_to_its_case_and_to_the_same_question(
     answer = curator.get(again[1])
     assert answer.status_code == 200 and QUESTION in answer.content.decode()
     assert "/admin/playground/?" not in visit_as("auditor").get(address).content.decode()
+
+
+def test_a_case_says_that_a_model_answered(
+    auditor: Client, ana: Agent, home: Conversation, answered: Retrieval, model: ModelServer
+) -> None:
+    model.script("ask", answers())
+    body = {"conversation_id": str(home.external_id), "query": QUESTION, "min_relevance": 0}
+    receipt = Retrieval.objects.of(ana.tenant).get(id=ana.post("ask", body).json()["receipt"])
+    assert "<dt>Call</dt><dd>ask</dd>" in open_case(auditor, receipt)
