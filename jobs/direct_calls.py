@@ -35,12 +35,8 @@ class DirectAsker:
         self.calls: list[LLMCall] = []
         self._tenant = tenant
         self._budget = budget
-        self._until = time.monotonic() + settings.MODEL_TIMEOUT_S
-
-    @property
-    def left_s(self) -> float:
-        """Return the seconds that all its questions together may still take."""
-        return self._until - time.monotonic()
+        self._until: float | None = None
+        """When its last answer must be there: all of them have the time of one."""
 
     def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply:
         """Return the model's answer as a `reply`.
@@ -49,7 +45,9 @@ class DirectAsker:
             ModelUnavailable: try again later; BudgetSpent and PriceUnknown among them.
             ModelMisbehaved: the answer is of no use.
         """
-        left_s, is_first = self.left_s, not self.calls
+        is_first, now = self._until is None, time.monotonic()
+        self._until = self._until or now + settings.MODEL_TIMEOUT_S
+        left_s = self._until - now
         if left_s < LEAST_S and not is_first:
             raise OutOfPatience("There is no time left for another question.")
         try:

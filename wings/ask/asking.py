@@ -150,8 +150,12 @@ def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[
     """Take over the sentences that stand, cleaned as all texts are, and name the others."""
     names = read_names(request.joined, lines.values())
     for said in reply.sentences[:SENTENCES_AT_MOST]:
-        citations, reason = check_sentence(said, lines, names)
-        text = clean_alone(said.text, request.links)
+        text = clean_alone(said.text, request.links).strip()
+        citations, reason = check_sentence(
+            text, said.cites, lines, names=names, links=request.links
+        )
+        if not text:
+            continue
         if reason is None:
             answer.sentences.append(Sentence(text, citations))
         else:

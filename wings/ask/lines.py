@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 from enum import StrEnum
 
 from memoryproject.ai.prompts import put_on_one_line
-from memoryproject.text.cleaning import clean_line
+from memoryproject.text.cleaning import clean_alone
 from memoryproject.text.date_phrases import find_language
 from memoryproject.text.dates import find_phrases
 from memoryproject.text.parts import Kind, Part, Quote, join, split_lines
@@ -15,7 +15,7 @@ from memoryproject.text.sentences import detect_writing
 from memoryproject.text.words import WORD, content_stems
 from retrieval.question import Span, days_named, find_dates
 from semantic.details import NUMBER, read_numbers, read_roles, write_numbers
-from wings.ask.replies import CitationReply, SentenceReply
+from wings.ask.replies import CitationReply
 
 SOURCES = {
     Kind.FACT: "fact",
@@ -93,22 +93,27 @@ def number_lines(parts: Iterable[Part]) -> tuple[str, dict[int, Line]]:
 
 
 def check_sentence(
-    said: SentenceReply, lines: Mapping[int, Line], names: Collection[str]
+    text: str,
+    cites: Sequence[CitationReply],
+    lines: Mapping[int, Line],
+    *,
+    names: Collection[str],
+    links: str,
 ) -> tuple[list[Citation], Reason | None]:
     """Return the citations of a sentence that stand, and why it is struck; None: it stands.
 
-    `names` are those in the question and in all that was served.
+    The sentence is cleaned as the lines are, with these `links`. `names` are those in the
+    question and in all that was served.
     """
-    faults = [_find_fault(cite, lines) for cite in said.cites]
-    standing = [cite for cite, fault in zip(said.cites, faults, strict=True) if fault is None]
+    faults = [_find_fault(cite, lines) for cite in cites]
+    standing = [cite for cite, fault in zip(cites, faults, strict=True) if fault is None]
     if not standing:
         return [], next(iter(faults), None) or Reason.NO_CITATION
     cited = [lines[cite.line] for cite in standing]
     citations = [
-        Citation(line.id, line.kind, " ".join(cite.quote.split()))
+        Citation(line.id, line.kind, clean_alone(cite.quote, links).strip())
         for cite, line in zip(standing, cited, strict=True)
     ]
-    text = clean_line(said.text)  # as the lines are
     return citations, None if is_carried(text, cited, names) else Reason.NOT_CARRIED
 
 

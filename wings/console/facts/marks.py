@@ -135,7 +135,8 @@ def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
 def _find_questions(facts: list[Fact]) -> list[Any]:
     """Return the newest answers of retrieval calls that served one of the facts, newest first."""
     hits = RetrievalHit.objects.of(facts[0].tenant).filter(memory_id__in=[row.id for row in facts])
-    kinds = [Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW, Retrieval.Kind.CONTEXT]
+    kind = Retrieval.Kind
+    kinds = [kind.RETRIEVE, kind.RETRIEVE_RAW, kind.CONTEXT, kind.ASK]
     rows = Retrieval.objects.of(facts[0].tenant).filter(
         id__in=hits.order_by("-id").values_list("retrieval")[:READ_AT_MOST], kind__in=kinds
     )
