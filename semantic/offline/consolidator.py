@@ -22,7 +22,7 @@ MODEL = "heads-2"
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
 CHARACTERS_AT_MOST = 600
-"""What is longer than a sentence is not one."""
+"""Characters of a sentence; what is longer is not one."""
 JOINED_AT_MOST = 300
 """Characters of a fact to which sentences are added: a longer one tells several things."""
 JUST_SAID = 3
@@ -106,7 +106,7 @@ class _Run:
     ) -> None:
         self.proposals: list[engines.Proposal] = []
         self._suggested: list[tuple[float, engines.Suggestion]] = []
-        """How likely each is."""
+        """Suggestions, each with its probability."""
         self._judge = judging.Judge(read)
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
