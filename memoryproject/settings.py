@@ -184,7 +184,7 @@ SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *lan
 MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
 MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 
-# ---- background work; docs/decisions.md (Jobs) has the reason of each number
+# ---- background work; docs/decisions/022-jobs.md has the reason of each number
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least

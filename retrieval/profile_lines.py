@@ -42,7 +42,10 @@ NAMES_AT_MOST = 4
 MARKUP = {*punctuation} - {'"'}
 """Characters that may mean something to markdown at the beginning of a line."""
 DOUBTFUL = "[maybe replaced] "
-"""Before a fact that an open suggestion says is over: docs/decisions.md says why it stays."""
+"""Prefix of a fact that an open suggestion says is over.
+
+docs/decisions/019-retrieval.md says why the fact stays.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

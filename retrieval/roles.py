@@ -13,7 +13,7 @@ from retrieval.hits import MessageRow, Place
 
 USER_PRIOR = 4.0
 """For a line of a user where an assistant takes part: deviations from the mean line. Chosen on
-half of BEAM's chats: docs/decisions.md has the others that were tried."""
+half of BEAM's chats: docs/decisions/019-retrieval.md has the others that were tried."""
 REPLY_SHARE = 0.15
 """Share of the budget for one reply that was not asked for."""
 
