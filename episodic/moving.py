@@ -23,7 +23,7 @@ from memoryproject.edge.errors import Conflict
 from memoryproject.tenancy.models import Tenant
 
 PAUSED = "moves_paused"
-"""In a tenant's settings: somebody has paused the moving of its conversations."""
+"""Setting of a tenant: somebody has paused the moving of its conversations."""
 Leave = Callable[[Conversation], object]
 """Takes a locked conversation's facts from the user that it is about to leave."""
 TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)

@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from indexing import languages
 from memoryproject import embedded
-from memoryproject.adminkit import site as admin_site
+from memoryproject.fixed_settings import *  # noqa: F403 - a settings module is its names
 from memoryproject.process import env, logs, release
 from memoryproject.process.tables import read_table
 from memoryproject.text import tokens
@@ -24,33 +24,6 @@ from memoryproject.text import tokens
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 BASE_DIR = release.ROOT
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(release.DATA_DIR))).expanduser().resolve()
-
-# ---- Django and libraries: what nothing changes stands in a file of its own
-LIBRARIES = read_table(__file__, "libraries")
-globals().update(LIBRARIES)
-# What the core declares of itself, then the wings, in the order in which they are called.
-WINGS = (
-    "retrieval",
-    "wings.events",
-    "wings.notes",
-    "wings.rollback",
-    "wings.marks",
-    "wings.suggestions",
-    "wings.navigation",
-    "wings.memory_tests",
-    "wings.ask",
-    "wings.people",
-    "wings.erasure",
-    "wings.forgetting",
-    "wings.transfer",
-    "wings.operations",
-    "wings.console",
-)
-INSTALLED_APPS: list[str] = [*LIBRARIES["INSTALLED_APPS"], *WINGS]
-STATIC_URL = "static/"
-REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
-TEMPLATES = [{**LIBRARIES["TEMPLATES"][0], "DIRS": [BASE_DIR / "templates"]}]
-UNFOLD = admin_site.UNFOLD
 
 DEBUG = env.read_flag("MEMORY_DEBUG", False)
 SECRET_KEY = env.read_or_make_secret(
@@ -212,14 +185,27 @@ SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *lan
 MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
 MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 
-# ---- background work; docs/decisions.md (Jobs) has the reason of each number
+# ---- background work; docs/decisions/022-jobs.md has the reason of each number
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 CLUSTER_WORKERS = WORKERS + 1  # one in reserve: jobs/turns.py
 FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose turn it is
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
-    **LIBRARIES["Q_CLUSTER"],
+    "name": "memory",
+    "orm": "default",
+    "broker_class": "jobs.broker.PatientBroker",
+    "bulk": 1,
+    "poll": 0.2,
+    "ack_failures": True,
+    "max_attempts": 1,
+    "save_limit": -1,
+    "scheduler": False,
+    "catch_up": False,
+    "guard_cycle": 1,
+    "recycle": 200,
+    "max_rss": 900_000,
+    "compress": False,
     "workers": CLUSTER_WORKERS,
     "queue_limit": CLUSTER_WORKERS,
     "timeout": JOB_TIMEOUT_S,

@@ -39,7 +39,7 @@ ROUND_S = 1.0
 
 
 class Drift(NamedTuple):
-    """By how much more a tenant stores than its counts say; below zero: less."""
+    """How much more a tenant stores than its counts say; below zero: less."""
 
     rows: int
     bytes: int

@@ -35,7 +35,7 @@ POOL_OF_GROUP, POOL_ELSEWHERE = 150, 50
 """Matches of each kind that are ranked where all are shown, and counted in other tenants."""
 SAVES = "console.add_savedfilter"
 SAVED_AT_MOST = 100
-"""Of one person."""
+"""Saved filters of one person."""
 
 
 class SearchForm(TextForm):
