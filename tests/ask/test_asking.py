@@ -18,6 +18,7 @@ from jobs import spending
 from jobs.draining import drain_jobs
 from jobs.models import LLMCall
 from memoryproject.ai import breaker
+from memoryproject.edge import deadlines
 from memoryproject.edge.deadlines import Work
 from memoryproject.tenancy import limits
 from retrieval.models import Retrieval
@@ -346,3 +347,11 @@ def test_what_a_question_cost_is_kept_though_its_client_is_gone(
         home.ask()
     call = LLMCall.objects.of(home.ana.tenant).get(purpose="ask")
     assert call.ok and call.finished_at
+
+
+def test_what_must_be_kept_outlasts_a_deadline() -> None:
+    with Work(seconds=0).begin():
+        assert deadlines.left_ms() == 1
+        with deadlines.outlasting():
+            assert deadlines.left_ms() is None
+        assert deadlines.left_ms() == 1
