@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 from django.conf import settings
 from drf_spectacular.generators import SchemaGenerator
+from pytest_django import Settings
 
 from tests.api.problems import assert_problem
+from tests.ask.conftest import model as model
+from tests.ask.conftest import tell_all
 from tests.conftest import Agent
+from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db
 
@@ -205,10 +209,11 @@ def test_no_query_string_takes_what_it_does_not_know(ana: Agent) -> None:
 
 @pytest.mark.gate
 @pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
-def test_any_words_may_be_asked(ana: Agent, query: str) -> None:
+def test_any_words_may_be_asked(ana: Agent, query: str, request: pytest.FixtureRequest) -> None:
     conversation = uuid.uuid4()
     ana.say(conversation, f"I wrote this down: {query[:2_000]}")
     ana.flush(conversation)
+    request.getfixturevalue("model").always("ask", tell_all)
     body = {"query": query, "conversation_id": str(conversation)}
     asked = 0
     for method, path, operation in taking_bodies():
@@ -220,7 +225,11 @@ def test_any_words_may_be_asked(ana: Agent, query: str) -> None:
     assert asked >= 5
 
 
-def test_extreme_numbers_are_refused_or_served(ana: Agent) -> None:
+def test_extreme_numbers_are_refused_or_served(
+    ana: Agent, model: ModelServer, settings: Settings
+) -> None:
+    settings.ASK_RATE = 0
+    model.always("ask", tell_all)
     for method, path, operation in taking_bodies():
         for name, kinds in fields_of(operation):
             if kinds & {"integer", "number"}:
