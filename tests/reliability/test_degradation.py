@@ -32,6 +32,7 @@ BODIES = {
     "flush": TALK,
     "forget": {**TALK, "text": "Porto"},
     "retrieve_memory": {**TALK, "query": "Porto"},
+    "ask": {**TALK, "query": "Porto"},
     "retrieve_memory/raw": {**TALK, "query": "Porto"},
     "context_pre_retrieve": {**TALK, "query": "Porto"},
     "notes/batch": {"notes": [{"content": "A note."}]},
@@ -101,7 +102,8 @@ def wait_for(condition: Callable[[], bool], *, within_s: float = 60) -> float:
 def test_while_the_database_is_away_everything_says_so_and_then_goes_on(product: Product) -> None:
     """The one key was just used, and its calls fail in the views; the other's at the door."""
     cold = product.manage("create_api_key", "--tenant", "ana's")
-    with web(product.around(), app=f"{LASTING_KEYS}:application") as port:
+    model = {"MEMORY_LLM": "openai", "OPENAI_API_KEY": "never-sent"}
+    with web(product.around() | model, app=f"{LASTING_KEYS}:application") as port:
         caller = product.caller(port)
         assert say(caller).status == 201
         token = sign_in_form(caller)
