@@ -18,9 +18,11 @@ OWN = {"wait_for", "close", "recall"}
 FACES: list[Any] = [Client("http://localhost", "none"), AsyncClient("http://localhost", "none")]
 ELSEWHERE = {
     "change_note": {"changes"},
-    "context_pre_retrieve": {"detail", "episodic_limit"},
+    "context_pre_retrieve": {"detail", "episodic_limit", "fusion"},
+    "retrieve_memory": {"fusion"},
+    "retrieve_memory_raw": {"fusion"},
 }
-"""Of the first: all fields but the version; of the second: passed over by the server."""
+"""Of the first: all fields but the version; of the others: passed over by the server."""
 
 
 def operations(schema: dict[str, Any]) -> dict[str, tuple[str, str, dict[str, Any]]]:
