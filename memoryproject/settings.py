@@ -255,7 +255,7 @@ MAX_PENDING_TENANT = env.read_integer(
 METRICS_KEY = env.read_text("MEMORY_METRICS_KEY")
 
 # ---- traces: where they go the variables of OpenTelemetry say
-TRACES = env.read_flag("MEMORY_TRACES", False)
+TRACES = env.read_flag("MEMORY_TRACES")
 if TRACES:
     env.require_packages("MEMORY_TRACES", "opentelemetry.exporter", extra="traces")
 
@@ -276,7 +276,7 @@ if EMAIL_HOST and not PUBLIC_URL:
         " mails hold links to it."
     )
 # ---- what people in the admin see who may not read messages
-MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES", False)
+MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES")
 
 # ---- limits of the admin's pages: so many are read, and a page says where there are more
 COUNTED_AT_MOST = 10_000  # rows
@@ -289,7 +289,7 @@ EXPORT_CHUNK = 100  # rows read, rendered and sent at a time: one may have 150 K
 IMPORT_ROWS_AT_MOST = 100_000
 
 # ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
-HTTPS = env.read_flag("MEMORY_HTTPS", False)
+HTTPS = env.read_flag("MEMORY_HTTPS")
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
@@ -307,7 +307,7 @@ OIDC_SCOPES = env.read_words("MEMORY_OIDC_SCOPES", ["openid", "profile", "email"
 OIDC_CLAIM = env.read_text("MEMORY_OIDC_CLAIM", "groups")
 OIDC_ROLES = env.read_grants("MEMORY_OIDC_ROLES")
 OIDC_TIMEOUT_S = SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
-REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP", False)
+REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP")
 
 # ---- logs: lines without content, see memoryproject/process/logs.py
 LOG_FORMAT = env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS)

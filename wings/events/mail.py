@@ -78,9 +78,9 @@ def send_mails(claim: Claim) -> None:
     sent, put_off = 0, set[UUID | None]()
     if settings.EMAIL_HOST:
         try:
-            # The first mail opens it: its ten seconds are those of the connection, too.
             with closing(get_connection()) as connection:
                 while rows := _open_mail(claim.tenant, put_off):
+                    connection.open()  # it would be closed with the mail otherwise
                     try:
                         sent += _send(connection, claim.tenant, rows)
                     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError):

@@ -139,7 +139,7 @@ def _migrate(verbosity: int, *, counts: bool) -> None:
     """Apply the migrations that follow, note our key pepper, and count what is stored anew."""
     _run_migrations(verbosity)
     if installation.find_note(PEPPER, using="owner") is None:
-        installation.note_pepper(using="owner")
+        installation.note_pepper()
     if counts:
         stored_sizes.repair_all(using="owner")
     connections["owner"].close()

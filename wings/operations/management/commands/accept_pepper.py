@@ -15,5 +15,5 @@ class Command(BaseCommand):
     requires_system_checks = []  # they would be refused, as everything is until this is done
 
     def handle(self, *args: Any, **options: Any) -> None:
-        installation.note_pepper(using="owner")
+        installation.note_pepper()
         self.stdout.write("Accepted. Make new API keys by manage.py create_api_key.")
