@@ -130,13 +130,13 @@ def test_a_lost_key_pepper_is_told_and_can_be_put_back(product: Product) -> None
         assert "not the secret under which the keys" in fails(product, *command)
     with web(product.around()) as port:
         answer = ask(product.caller(port))
-        assert answer.status == 503 and "accept_pepper" in answer.json()["message"]
+        assert answer.status == 503 and "--accept-pepper" in answer.json()["message"]
     assert file.read_text(encoding="utf-8") != pepper
     file.write_text(pepper, encoding="utf-8")
     with web(product.around()) as port:
         assert ask(product.caller(port)).status == 200
     file.unlink()
-    product.manage("accept_pepper")
+    product.manage("migrate", "-v0", "--accept-pepper")
     with web(product.around()) as port:
         assert ask(product.caller(port)).status == 401
 
