@@ -163,13 +163,9 @@ def read_body(params: Mapping[str, str]) -> dict[str, Any]:
     return body
 
 
-def _to_number(text: str) -> int | float | str:
+def _to_number(text: str) -> int | str:
     text = text.strip()
-    if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
-        return int(text)
-    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text, re.ASCII):
-        return float(text)
-    return text
+    return int(text) if re.fullmatch(r"-?\d{1,15}", text, re.ASCII) else text
 
 
 def write_curl(address: str, body: Mapping[str, Any]) -> str:
