@@ -8,7 +8,7 @@ from memoryproject import embedded
 from memoryproject.process.env import SettingError
 
 HELP = {"-h", "--help", "--version"}
-"""Of any command only its text is wanted."""
+"""Arguments that ask any command for its text alone."""
 WITHOUT_DATABASE = {"makemigrations", "check", "spectacular", "collectstatic", "help", "run"}
 
 

@@ -9,7 +9,7 @@ DEVELOPER = "developer"
 """What OpenAI's newer models call a system message."""
 ROLES = (*Role.choices, (DEVELOPER, "developer, stored as system"))
 KEPT = ("external_id", "tool_calls", "tool_call_id")
-"""What goes into the metadata as it came."""
+"""Keys that go into the metadata as they came."""
 
 
 def join_parts(content: Any) -> Any:

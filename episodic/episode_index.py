@@ -35,9 +35,9 @@ class PlannedEpisode:
     messages: Sequence[Message]
     vectors: Sequence[Vectors | None] = ()
     model: str = ""
-    """That made the vectors; empty: this process's own."""
+    """Name of the model that made the vectors; empty: this process's own."""
     states: Sequence[bytes | None] = ()
-    """Of the tokens of each message, as far as the model makes any; empty: of none."""
+    """Token states of each message, where the model makes any; empty: there are none."""
 
 
 def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:

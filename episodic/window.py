@@ -15,9 +15,9 @@ DOUBLED_SIZE = 40
 OLDEST_WAITS_AT_MOST = timedelta(hours=2)
 SILENCE_CLOSES_ANY = timedelta(hours=24)
 FEWEST_TO_SPLIT = 3
-"""Fewer messages are one episode, whatever stands between them."""
+"""Messages below which a window is one episode, whatever stands between them."""
 SILENCE_CUTS = timedelta(hours=3)
-"""No episode goes on over such a silence."""
+"""A silence over which no episode goes on."""
 
 
 def size_limit(*, doubled: bool) -> int:

@@ -29,7 +29,7 @@ SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index
 WHERE relid = 'indexing_searchvector'::regclass AND tuples_total > 0
 """
 OF_OWNER = "CASE WHEN user_scope IS NULL THEN conversation_id ELSE user_scope END = {}"
-"""As `hybrid.sql` narrows to a user: the planner compares the words."""
+"""The expression by which `hybrid.sql` narrows to a user: the planner compares the text."""
 Report = Callable[[int, int], None]
 """Takes how many rows are done and how many there are."""
 

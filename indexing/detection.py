@@ -23,7 +23,7 @@ LIKELY = 0.8
 SUSPECTED = 0.005
 """A language that is less likely than that is ruled out."""
 STOPPED_BY = "english"
-"""Whose stop words do not count in a question that is too short to tell its language."""
+"""Language whose stop words do not count in a question that is too short to tell its language."""
 
 ISO_CODES = dict(
     zip(

@@ -43,11 +43,11 @@ class ServerLinkType(StrEnum):
     """Links that follow from other tables. They are read from there and stored nowhere."""
 
     DERIVED_FROM = "derived_from"
-    """From a fact to an episode that counts as its evidence."""
+    """A link from a fact to an episode that counts as its evidence."""
     SUPERSEDES = "supersedes"
-    """From a fact to the one in whose place it stands."""
+    """A link from a fact to the one that it replaces."""
     NEXT = "next"
-    """From an episode to the one that follows it in the conversation."""
+    """A link from an episode to the one that follows it in the conversation."""
 
 
 LINK_TYPES = (*(kind.value for kind in LinkType), *(kind.value for kind in ServerLinkType))

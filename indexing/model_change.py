@@ -23,21 +23,21 @@ from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
 
 EVERYTHING = "everything"
-"""In the input of a job that makes vectors: all that the tenant lacks, in every conversation."""
+"""Input of a job that makes all vectors that the tenant lacks, in every conversation."""
 COMPLETE = "vectors_by"
-"""In a tenant's settings: the model that has a vector of all that the tenant has."""
+"""Setting of a tenant: the model that has a vector of all that the tenant has."""
 STATES = "states_by"
-"""In a tenant's settings: the model whose states of tokens stand beside each message's vector."""
+"""Setting of a tenant: the model whose token states stand beside each message's vector."""
 PAUSED = "vectors_paused"
-"""In a tenant's settings: somebody has paused the making of its vectors."""
+"""Setting of a tenant: somebody has paused the making of its vectors."""
 LOOK_EVERY_S = 10.0
-"""At what has not moved yet. The old model answers meanwhile, which is right as well."""
+"""Seconds between two looks at what has not moved yet; the old model answers meanwhile."""
 SCOPES_AT_MOST = 10_000
 DELETED_AT_ONCE = 1_000
 UNFLAG = "UPDATE jobs_job SET input = input - %s WHERE tenant_id = %s AND id = ANY(%s)"
 
 _looked: OrderedDict[tuple[Embedder, uuid.UUID, uuid.UUID | None], float] = OrderedDict()
-"""Until when a scope need not be looked at again; for ever where it has moved."""
+"""Time until which a scope need not be checked again; forever once it has moved."""
 
 
 def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Embedder:

@@ -15,7 +15,7 @@ from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
 WORD_SLOTS = 1_000_000_000
-"""Of `SearchUnit.words`: two for each of half a billion hashes of a lexeme."""
+"""Values of `SearchUnit.words`: two for each of half a billion hashes of a lexeme."""
 COVERED_DIM = 1024
 """Wider vectors do not fit an index row: (8 kB page − header) / 3 = 2,704 bytes."""
 

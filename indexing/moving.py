@@ -13,7 +13,7 @@ from memoryproject.tenancy.models import Tenant
 
 MOVED_AT_ONCE = 500
 SHELVES = (MemoryKind.EPISODE, MemoryKind.FACT)
-"""What users' scopes are looked through for; notes have users of their own."""
+"""Kinds of memory that users' scopes hold; notes have users of their own."""
 
 
 def move_units(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 NUMBERS_A_UNIT = 300
-"""What `memory_words` keeps: one for each word and one more for each that is repeated.
+"""Numbers that `memory_words` keeps: one for each word and one more for each that is repeated.
 
 An index row of 2,704 bytes holds that many.
 """

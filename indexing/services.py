@@ -25,7 +25,7 @@ from memoryproject.tenancy.models import Tenant
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
 """The columns that a vector has from its unit."""
 SAME = "memory kind category valid_at valid_until first_seq last_seq language".split()
-"""What a unit takes over from its entry as it is."""
+"""Columns that a unit takes over from its entry as they are."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -55,9 +55,9 @@ class Entry:
     neighbours: Sequence[str] = ()
     valid_until: datetime | None = None
     user_id: str | None = None
-    """Whose it is; None: whose all of them are that are added with it."""
+    """User whose it is; None: the one whose are all that are added with it."""
     states: bytes | None = None
-    """Of the tokens of what its vector stands for; see `SearchVector`."""
+    """Token states of what its vector stands for; see `SearchVector`."""
 
 
 def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vectors | None]:

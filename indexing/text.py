@@ -26,7 +26,10 @@ def prepare(text: str) -> str:
 
 
 class _Folded(dict[int, str]):
-    """By number a Latin, Greek or Cyrillic letter without its marks; filled as letters come."""
+    """Latin, Greek and Cyrillic letters without their marks, by code point.
+
+    It is filled as letters are met.
+    """
 
     def __missing__(self, number: int) -> str:
         bare = unicodedata.normalize("NFD", chr(number))

@@ -42,11 +42,11 @@ Checked = TypeVar("Checked")
 
 PROBLEMS_NAMED = 5
 FAILURES_WAITED_FOR = 12
-"""Of one job, while the model answers others: an hour, as waits grow."""
+"""Failures of one job while the model answers others: an hour, since waits grow."""
 FAILURES_AT_ALL = 400
-"""Of one job that is alone with the model: three hours of probes."""
+"""Failures of one job that is alone with the model: three hours of probes."""
 MARGIN_S = 15
-"""Of a job's time, for what comes after its last question."""
+"""Seconds of a job's time that are left for what comes after its last question."""
 LET_GO = "let go "
 """Begins what stands in place of a question's hash where its answer must not be known."""
 REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."

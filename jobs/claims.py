@@ -33,9 +33,9 @@ LIMITS = (
 )
 """How long effects wait for a lock, and one statement of them runs."""
 LEASE = timedelta(seconds=30)
-"""How long a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
+"""Time for which a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
 CALL_MARGIN_S = 5
-"""Of a call of a model, beyond its deadline: for what is written when it has ended."""
+"""Seconds that a lease lasts beyond the deadline of a model call, to write what came of it."""
 ASKS_FOR_VECTORS = "openai" in (settings.EMBEDDINGS, settings.OLD_EMBEDDINGS)
 STEP = timedelta(
     seconds=max(60, settings.MODEL_TIMEOUT_S + CALL_MARGIN_S if ASKS_FOR_VECTORS else 0)
@@ -43,17 +43,17 @@ STEP = timedelta(
 """Between two signs of progress of a run: its claim, its commits, questions to a language model."""
 MAX_ATTEMPTS = 5
 HALVING_ATTEMPTS = 15
-"""More than halving ever takes: the job fails at something else."""
+"""Attempts beyond what halving ever takes: the job fails at something else."""
 CRASHES_AT_MOST = 15
-"""Of one job, each run of which ends its process: nobody is left to release it as failed."""
+"""Runs of one job that end their process: nobody is left to release it as failed."""
 HALVE_AFTER = 3
 """Attempts at a whole batch; each one after that looks at half of it."""
 LINES_AT_MOST = "lines_at_most"
-"""In a job's input, once a model has not answered it in time."""
+"""Input of a job once a model has not answered it in time."""
 FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
 SLOW_FOR = timedelta(hours=1)
-"""So long other jobs of the scope ask about as few lines: then the model may be faster."""
+"""Time for which other jobs of the scope ask about as few lines; then the model may be faster."""
 
 
 class LeaseLost(Exception):

@@ -24,7 +24,7 @@ from memoryproject import embedded
 from memoryproject.process import forks
 
 NICENESS = 5
-"""Where processors are scarce, those who wait for an answer come first."""
+"""Niceness of workers: where processors are scarce, those who wait for an answer come first."""
 TIMED_OUT, RECYCLED = 0, -2
 FLUSH_S = 5
 

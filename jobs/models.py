@@ -47,7 +47,7 @@ URGENT = Q(kind__in=INTERACTIVE) & OPEN
 AT_WORK = Q(state=State.RUNNING, error_class="", lease_until__gt=Now())
 """Jobs whose worker lives. One that failed and waits keeps its place as running, with its error."""
 DUE = Coalesce("lease_until", "run_after")
-"""When an open job may be claimed: a running one when its lease ends."""
+"""Time from which an open job may be claimed: for a running one, the end of its lease."""
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
 """One that failed while its twin was ready waits as running, see `claims`."""
 
@@ -102,11 +102,11 @@ class Job(TenantModel):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     waited: timedelta
-    """Of one that was claimed: since it was made."""
+    """Time between its making and its claim."""
     lines_at_most: int | None
-    """Likewise: messages that one question to a model may be about; None: as many as it takes."""
+    """Messages that a claimed job may put in one question to a model; None: as many as fit."""
     run_until: float
-    """Likewise: when it is to be handed back, on the monotonic clock of its process."""
+    """Time at which a claimed job is to be handed back, on the monotonic clock of its process."""
 
     class Meta(TenantModel.Meta):
         permissions = [("operate_job", "Can retry and cancel")]

@@ -28,7 +28,7 @@ DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 """How a provider marks one edition of a model; all editions cost the same."""
 MILLION = 1_000_000
 MOST = Decimal(10**6)
-"""Of a budget."""
+"""The largest budget."""
 SPREAD = timedelta(minutes=10)
 """Over which parked work starts again, so that it does not all start at midnight."""
 

@@ -28,9 +28,9 @@ RESTART_FIRST_S, RESTART_LAST_S = 0.3, 5.0
 HEALTHY_AFTER_S = 30.0
 LOOK_AT_WORK_EVERY_S = 15.0
 SETTLED_AFTER_S = 60.0
-"""What workers that have just begun have not taken proves nothing."""
+"""Seconds within which workers that have just begun prove nothing by what they have not taken."""
 END_WORKERS_EVERY_S = 15 * 60.0
-"""At most: where it did not help, it would not help any sooner."""
+"""Seconds between two restarts of workers: where one did not help, another will not any sooner."""
 DRAIN_S = min(settings.JOB_TIMEOUT_S, 150) + 10
 
 

@@ -27,9 +27,11 @@ logger = logging.getLogger("memory.jobs")
 BACKOFF_FIRST = timedelta(seconds=5)
 BACKOFF_LAST = timedelta(minutes=15)
 GOES_ON_S = 5.0
-"""Of a wake-up: less than what `calls.MARGIN_S` leaves of a job's time."""
+"""Seconds that a wake-up goes on taking jobs: less than `calls.MARGIN_S` leaves of a job's time."""
 SHARE_IN_ORDER = 1 / 8
-"""Of the runs: background work is not put off for ever by what people wait for."""
+"""Share of the runs that take the oldest job, so that what people wait for cannot put off
+background work forever.
+"""
 
 
 def run_next(job_id: str) -> bool:

@@ -31,10 +31,11 @@ MAY_BE_CLAIMED = """
             )
     )
 """
-"""When a job may be claimed, whoever's turn it is; `pairs` are kinds with one that each waits for.
+"""The condition under which a job may be claimed, whoever's turn it is.
 
-Of a kind and scope one runs at most. Whose lease has ended is not waited for: a flush and a
-segmentation whose workers died would wait for each other for ever.
+`pairs` are kinds, each with one that it waits for. At most one job of a kind and scope runs.
+A job whose lease has ended is not waited for: a flush and a segmentation whose workers died
+would wait for each other forever.
 """
 ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 """Workers of a cluster that claim at the same moment would not see each other's jobs run."""

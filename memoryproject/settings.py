@@ -4,7 +4,6 @@ docs/configuration.md lists the variables; a test holds the two against each oth
 """
 
 import os
-from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from memoryproject import embedded
-from memoryproject.adminkit import site as admin_site
+from memoryproject.fixed_settings import *  # noqa: F403 - a settings module is its names
 from memoryproject.process import env, logs, release
 from memoryproject.process.tables import read_table
 
@@ -22,32 +21,6 @@ from memoryproject.process.tables import read_table
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 BASE_DIR = release.ROOT
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(release.DATA_DIR))).expanduser().resolve()
-
-# ---- Django and libraries: what nothing changes stands in a file of its own
-LIBRARIES = read_table(__file__, "libraries")
-globals().update(LIBRARIES)
-# What the core declares of itself, then the wings, in the order in which they are called.
-WINGS = (
-    "retrieval",
-    "wings.events",
-    "wings.notes",
-    "wings.rollback",
-    "wings.marks",
-    "wings.suggestions",
-    "wings.navigation",
-    "wings.memory_tests",
-    "wings.people",
-    "wings.erasure",
-    "wings.forgetting",
-    "wings.transfer",
-    "wings.operations",
-    "wings.console",
-)
-INSTALLED_APPS: list[str] = [*LIBRARIES["INSTALLED_APPS"], *WINGS]
-STATIC_URL = "static/"
-REST_FRAMEWORK = {**LIBRARIES["REST_FRAMEWORK"], "UNAUTHENTICATED_USER": None}  # TOML has no null
-TEMPLATES = [{**LIBRARIES["TEMPLATES"][0], "DIRS": [BASE_DIR / "templates"]}]
-UNFOLD = admin_site.UNFOLD
 
 SECRET_KEY = env.read_or_make_secret(
     "MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key", characters=50
@@ -202,14 +175,27 @@ TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=["chars4", 
 MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
 MIRROR_DIR = Path(MIRROR_TEXT).expanduser().resolve() if MIRROR_TEXT else None
 
-# ---- background work; docs/decisions.md (Jobs) has the reason of each number
+# ---- background work; docs/decisions/022-jobs.md has the reason of each number
 WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 CLUSTER_WORKERS = WORKERS + 1  # one in reserve: jobs/turns.py
 FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose turn it is
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
-    **LIBRARIES["Q_CLUSTER"],
+    "name": "memory",
+    "orm": "default",
+    "broker_class": "jobs.broker.PatientBroker",
+    "bulk": 1,
+    "poll": 0.2,
+    "ack_failures": True,
+    "max_attempts": 1,
+    "save_limit": -1,
+    "scheduler": False,
+    "catch_up": False,
+    "guard_cycle": 1,
+    "recycle": 200,
+    "max_rss": 900_000,
+    "compress": False,
     "workers": CLUSTER_WORKERS,
     "queue_limit": CLUSTER_WORKERS,
     "timeout": JOB_TIMEOUT_S,
@@ -294,10 +280,6 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-
-# ---- logins: wrong passwords for a name, from one address, lock that name there for a while
-AXES_FAILURE_LIMIT = 5
-AXES_COOLOFF_TIME = timedelta(minutes=10)
 
 # ---- signing in: by the provider that is named, and second factors; nobody can sign up
 OIDC_ISSUER = env.read_text("MEMORY_OIDC_ISSUER")

@@ -27,28 +27,29 @@ from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
 
 FACT_SHARE = 0.3
-"""Of the budget, for facts that are chosen before the lines: the best ones, and where a language
-model writes them, further ones. What the lines leave goes to more of them."""
+"""Share of the budget for facts that are chosen before the lines: the best ones, and further ones
+where a language model writes them. What the lines leave goes to more of them.
+"""
 PINNED_SHARE = 0.08
-"""Of the budget, for guidelines and dangers that the question did not ask for."""
+"""Share of the budget for guidelines and dangers that the question did not ask for."""
 CATEGORY_SHARE = 0.5
-"""Where the caller asks for one category of facts, he wants facts."""
+"""Share of the budget for facts when the caller asks for one category of them."""
 BEST_FACTS = 2
 """Facts that stand before the lines, with what else their messages say: lines give way to them."""
 WHOLE_SHARE = 0.5
-"""Of the budget, in which messages are shown whole but for filler."""
+"""Share of the budget in which messages are shown whole except for filler."""
 LARGEST_SHARE = 0.5
-"""Of the budget, for one message; a longer one is cut to what matches best."""
+"""Share of the budget for one message; a longer one is cut to what matches best."""
 LARGE_TOKENS = 200
 """A message of so many tokens is never cut while a budget is there for it."""
 LEAST_LEFT_SHARE = 0.3
-"""Of a message that is shortened; where less fits it is not tried."""
+"""Share of a message that must fit when it is shortened; with less room it is left out."""
 LEAST_ROOM = 4
 """Tokens; no line is shorter."""
 LEAST_CUT_TOKENS = 12
-"""Less of a message says nothing."""
+"""Tokens of a message below which what is left of it says nothing."""
 LEAST_PINNED_TOKENS = 60
-"""Of a small budget, up to a quarter of it: a danger takes so many."""
+"""Tokens of a small budget for pinned facts, at most a quarter of it: one danger takes as many."""
 SAID_AGAIN = 80
 """Characters; nobody says so many twice to the letter: the second time it is a copy."""
 

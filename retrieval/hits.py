@@ -52,9 +52,9 @@ class Hit:
     shown: tuple[Any, ...] = ()
     """What markdown prints of it, where that was asked for; see `hybrid.sql`."""
     lexical_score: float | None = None
-    """BM25 of its best unit; None: not in that leg."""
+    """BM25 of its best unit; None: its words do not match."""
     cosine: float | None = None
-    """Of its unit that is nearest in meaning; None: not in that leg."""
+    """Cosine of its unit that is nearest in meaning; None: none is near."""
     newer: tuple[uuid.UUID, ...] = ()
     """Facts that were found too and seem to contradict it."""
 
@@ -98,7 +98,7 @@ class MessageRow(Row):
     name: str
     content: str | None
     said_at: datetime
-    """On the speaker's clock."""
+    """Time at which it was said, on the speaker's clock."""
     metadata: dict[str, Any]
     quarters: int | None
     """Quarters of a token in the content, by the counter in use; None: it was not counted."""
@@ -137,7 +137,7 @@ class FactHit(Row):
 
     @property
     def true_since(self) -> datetime:
-        """Since when it is true, on the clock of whoever said it last."""
+        """Time since which it is true, on the clock of whoever said it last."""
         return self.valid_at.astimezone(self.messages[-1].said_at.tzinfo if self.messages else UTC)
 
 
@@ -170,7 +170,7 @@ class Candidates:
     """Facts that the search did not find, newest first, ranked behind those that it did."""
     episodes: list[EpisodeHit]
     messages: dict[Place, MessageRow]
-    """By place: those asked for, and those of whole episodes, with what they say."""
+    """Messages asked for and those of whole episodes, with what they say, by place."""
     retired: set[Place]
     """Messages that say what is over or wrong, and nothing that is still active."""
     beyond: tuple[str, ...]

@@ -23,7 +23,7 @@ from retrieval.request import RecallRequest
 
 FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4}年\d+月\d+日")
 HOME_LETTERS = 8
-"""Of a conversation's id, in headings."""
+"""Letters of a conversation's id that headings show."""
 FIRST, FURTHER = "first", "further"
 """The facts before and behind the lines."""
 Day = tuple[date, str]
@@ -38,7 +38,7 @@ class Lines:
 
     shown: list[tuple[MessageRow, Excerpt]] = field(default_factory=list)
     episodes: list[str | None] = field(default_factory=list)
-    """Those that the lines are from."""
+    """Episodes that the lines are from."""
     is_timed: bool = False
     """Whether each line says its time of day: they are of different minutes."""
 
@@ -72,7 +72,7 @@ class Layout:
         """Facts that a newer one about the same stands before, by id."""
         self.days: dict[Day, Lines] = {}
         self._homes = homes
-        """By episode the name of its conversation, where that is told."""
+        """Name of the conversation of an episode, where headings show it."""
         self._quarters: dict[Section, int] = {}
         """The size of each block."""
         self._rendered: dict[str, list[Part]] = {}

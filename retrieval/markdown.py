@@ -50,9 +50,9 @@ class Block:
 
     parts: Sequence[Part]
     messages: Sequence[MessageRow | Message] = ()
-    """Those that it shows, or that say its facts."""
+    """Messages that it shows, or that say its facts."""
     cut: tuple[str, ...] = ()
-    """Of the messages that it shows those of which something is left out, by id."""
+    """Ids of the messages shown of which something is left out."""
 
     @property
     def text(self) -> str:

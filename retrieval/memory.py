@@ -30,7 +30,7 @@ FACT_IMPORTANCE = 0.5
 EPISODIC = "episodic"
 """The category that every episode has in searches of the whole tenant."""
 A_FURTHER_EPISODE = 0.1
-"""What each episode that supports a fact adds to that, beside the first; up to four do."""
+"""Importance that each further episode adds to a fact that it supports; up to four do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +45,21 @@ class Memory:
     id: uuid.UUID
     kind: MemoryKind
     source_type: str
-    """Of a note its own, else the kind."""
+    """The source type of a note; else the kind."""
     label: str
     content: str
-    """To the letter: of a fact its sentence, of an episode title, summary and messages."""
+    """The exact text: a fact's sentence, or an episode's title, summary and messages."""
     importance: float
     at: datetime
     created_at: datetime
     source_id: str = ""
-    """Of a note its own, else the agent's id of the conversation."""
+    """The source id of a note; else the agent's id of the conversation."""
     description: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     citation: str | None = None
     """The content with its messages quoted, under day and speaker; None: none to quote."""
     span: dict[str, Any] | None = None
-    """Where in a stored text of the agent's a note stands; the last byte is excluded."""
+    """Bytes of a stored text from which a note was made; the last one is excluded."""
     conversation: uuid.UUID | None = None
     """The agent's id of it."""
     user_id: str = ""
@@ -70,7 +70,7 @@ class Memory:
     emotion_valence: str = ""
     tags: tuple[str, ...] = ()
     correction: str = ""
-    """What answers say of it where it contradicts a correction."""
+    """Sentence that answers add where it contradicts a correction."""
     marked: str = ""
     """The content with corrections beside what contradicts them; empty: nothing does."""
     unloaded_quarters: int = 0

@@ -125,7 +125,7 @@ class Context(TenantModel):
 
     SEPARATOR = "\n\n"
     sections: list[ContextSection]
-    """In the order of the text; `contexts.get_context` loads them."""
+    """Sections in the order of the text; `contexts.get_context` loads them."""
 
     max_tokens = models.PositiveIntegerField(help_text="Of the prompt and its response together.")
     reserved_tokens = models.PositiveIntegerField(help_text="Left for the response.")

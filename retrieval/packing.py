@@ -23,15 +23,15 @@ from retrieval.truncation import Trimmer
 TIMELY_RANK = 3.0
 """A fact of the days asked for counts as if this many times further up."""
 SPEAKER_BONUS = 0.8
-"""For a message by somebody whom the question names."""
+"""Bonus of a message by somebody whom the question names."""
 POINTER_BONUS = 1.25
-"""For a message that says the best fact; less for lesser facts."""
+"""Bonus of a message that says the best fact; less for lesser facts."""
 TIME_BONUS = 6.0
-"""For a message of the days that the question names; less for days near them."""
+"""Bonus of a message of the days that the question names; less for days near them."""
 UNLIKE_SHARE = 0.25
-"""Of a score below the mean, for a message of these days: that it was said then tells more."""
+"""Share of a score below the mean that counts for a message of these days: its date tells more."""
 OVER_PENALTY = 2.0
-"""For a message of which the facts are retired: what replaced them comes first."""
+"""Penalty of a message whose facts are retired: what replaced them comes first."""
 POINTER_K = 9
 """Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
 

@@ -45,7 +45,7 @@ from retrieval.successions import find_succession, moment_of
 from semantic.engines import SuggestionKind
 
 QUERY = "Profile"
-"""What a receipt has for a question. Shorter than what an erasure takes for somebody's words."""
+"""Question of a profile's receipt. Shorter than what an erasure takes for somebody's words."""
 MAX_TOKENS = 400
 A_CATEGORY, PINNED, LAST_EPISODES = 40, 30, 3
 """Facts of each category, guidelines and dangers beside them, and episodes that are looked at."""
@@ -62,7 +62,7 @@ class ProfileRequest:
     max_tokens: int = MAX_TOKENS
     sections: tuple[str, ...] = tuple(HEADINGS)
     as_of: datetime | None = None
-    """What was true then; None: what is believed now."""
+    """Time at which the profile was true; None: now."""
     links: str = DEFANGED
 
 
@@ -71,9 +71,9 @@ class Profile:
     """A profile, and the receipt that is to be stored once somebody is given it."""
 
     lines: list[Line]
-    """In the order of the text."""
+    """Sections in the order of the text."""
     earlier: Mapping[str, list[FactHit]]
-    """By the id of a fact those that it replaces, the newest first."""
+    """Facts that a fact replaces, the newest first, by its id."""
     left_out: int
     """Lines for which the budget has no room."""
     text: str

@@ -23,7 +23,7 @@ HEADINGS = {
     PRESENT: "## Present matters and plans\n",
     EPISODES: "## Last episodes\n",
 }
-"""By section, in their order."""
+"""Headings of the sections, in their order."""
 SECTION_OF = {
     Category.GUIDELINE: GUIDELINES,
     Category.IDENTITY: IDENTITY,
@@ -40,9 +40,12 @@ FIRST = (DANGERS, GUIDELINES)
 NAMES_AT_MOST = 4
 """Names and numbers that count for a fact, its speaker among them."""
 MARKUP = {*punctuation} - {'"'}
-"""What may mean something to markdown at the beginning of a line."""
+"""Characters that may mean something to markdown at the beginning of a line."""
 DOUBTFUL = "[maybe replaced] "
-"""Before a fact that an open suggestion says is over: docs/decisions.md says why it stays."""
+"""Prefix of a fact that an open suggestion says is over.
+
+docs/decisions/019-retrieval.md says why the fact stays.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

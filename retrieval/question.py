@@ -38,7 +38,9 @@ def _stands_in(name: str, asked: str) -> bool:
 FADES_IN_DAYS = 14
 """People tell of a day some days later, and of a plan some days before."""
 FEW_DAYS, FEW_DAYS_SHARE = 7, 1.75
-"""Who names a day or a week knows when it was; of a month or a year most is something else."""
+"""Days of a span that counts as short, and the factor of its bonus: who names a day or a week knows
+when it was; most of a month or a year is about something else.
+"""
 LONGEST_NAMED_DAYS = 31
 """A text that names a whole year names none of its days."""
 ANY_YEAR = 2000

@@ -21,18 +21,18 @@ from retrieval.time_meanings import LEAST_YEAR_DAYS, MOST_YEAR_DAYS
 
 REMEMBERED_QUESTIONS = 200
 READ_CHARACTERS = 1_000
-"""Of a question; what comes behind is words."""
+"""Characters of a question in which times are read."""
 MARK = re.compile(f"[{MARKS}]")
 FIRST_MARK = ord(MARKS[0])
 YEARS_BACK, YEARS_AHEAD = 10, 1
-"""Of a day that comes back every year, those in which memories are looked for."""
+"""Years in which memories are looked for, for a day that comes back every year."""
 LONGEST_SEARCHED_DAYS = MOST_YEAR_DAYS
 """A longer span narrows too little to find by."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimesAsked:
-    """When a question asks about."""
+    """The times that a question asks about."""
 
     spans: tuple[Span, ...] = ()
     words: str = ""
@@ -81,7 +81,7 @@ class _Reader:
         self.at = at
         self.grammar = grammar_of(language, is_cjk=bool(CJK.search(question)))
         self.spans: list[Span] = []
-        """By the numbers of their marks."""
+        """Spans of time, by the numbers of their marks."""
         self.relative: set[int] = set()
         """The marks of times that are relative to the moment of asking."""
 

@@ -37,14 +37,14 @@ HEADING = "## Recent Messages\n"
 READ_AT_MOST = 500
 SHOWN_AT_MOST = 20
 BUDGET_SHARE = 0.5
-"""Of a budget of tokens; what they leave goes to memories."""
+"""Share of a token budget for recent messages; what they leave goes to memories."""
 UNASKED_SHARE = 0.3
-"""Likewise, where nobody asked for them by `min_seq` or `fresh`."""
+"""Share of the budget where nobody asked for them by `min_seq` or `fresh`."""
 SHORTEST_WORD = 3
 LAST_LINES = 6
-"""Of each other open conversation, with `fresh`."""
+"""Lines of each other open conversation, with `fresh`."""
 LEAST_SHARE = 0.5
-"""Of what the best match weighs: another message that weighs less does not fit the question."""
+"""Share of the best match's weight; a message that weighs less does not fit the question."""
 QUERY_READ, MESSAGE_READ = 2_000, 4_000
 """Characters of the question, and of a message, that are compared."""
 KANA = re.compile("[\u3040-\u309f]+")

@@ -20,7 +20,7 @@ from retrieval.question_times import TimesAsked, read_times
 SEMANTIC_LIMIT = 20
 PREFERENCE = "preference"
 SCOPES = CONVERSATION, USER, TENANT = "conversation", "user", "tenant"
-"""Where to look: in the conversation, in all of its user's, or in all of the tenant's."""
+"""Scopes of a search: the conversation, all of its user's, or all of the tenant's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class RecallRequest:
     """Whether the last messages that are in no episode yet come, whatever the question."""
     scope: str = CONVERSATION
     user_id: str | None = None
-    """Whose conversations, with the scope `user`; None: whose the conversation is."""
+    """User whose conversations are searched with the scope `user`; None: the conversation's own."""
     agent_id: str | None = None
-    """Of several conversations those alone that this agent leads."""
+    """Agent to whose conversations several are narrowed."""
     exclude_current: bool = False
     """Whether the conversation that is asked in is left out of several."""
     fence: bool = False

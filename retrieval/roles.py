@@ -13,9 +13,9 @@ from retrieval.hits import MessageRow, Place
 
 USER_PRIOR = 4.0
 """For a line of a user where an assistant takes part: deviations from the mean line. Chosen on
-half of BEAM's chats: docs/decisions.md has the others that were tried."""
+half of BEAM's chats: docs/decisions/019-retrieval.md has the others that were tried."""
 REPLY_SHARE = 0.15
-"""Of the budget, for one reply that was not asked for."""
+"""Share of the budget for one reply that was not asked for."""
 
 _TABLE = read_table(__file__)
 ASKS_FOR_REPLY = re.compile("|".join(_TABLE["asks_for_reply"]), re.IGNORECASE)

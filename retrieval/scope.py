@@ -26,11 +26,11 @@ class Scope:
     user_ids: tuple[str, ...] = ()
     """Under which a user is known; empty: no user's conversations are looked through."""
     languages: tuple[str, ...] = (SIMPLE,)
-    """Those of the conversations."""
+    """Languages of the conversations."""
     left_out: uuid.UUID | None = None
     """A conversation that is not looked through."""
     agent_id: str | None = None
-    """Of several conversations those alone that this agent leads."""
+    """Agent to whose conversations several are narrowed."""
     has_corrections: bool = True
     """Whether anything there was ever corrected."""
     is_moving: bool = False

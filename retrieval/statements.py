@@ -86,7 +86,7 @@ def _read_body(name: str) -> str:
 
 SLOT = re.compile(r"%\((\w+)\)s")
 FOUND_ELSEWHERE = InvalidSqlStatementName, DuplicatePreparedStatement
-"""What a session says that lacks a plan, or has one that this process has not made."""
+"""Errors of a session that lacks a plan, or has one that this process did not make."""
 # A plan that was made while the tables were small outlives that: it reads none of them whole.
 PLANNED_FOR_ANY = """
 SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;

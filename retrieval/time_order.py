@@ -13,7 +13,7 @@ Key = TypeVar("Key", bound=Place)
 ORDERED_WITHIN = 4.0
 """Below the best score, in deviations: what is further down does not answer as well."""
 ORDER_BONUS = 3.0
-"""For the first of these messages where the first is asked for; less for each that comes after."""
+"""Bonus of the first of these messages where the first is asked for; less for each one after it."""
 
 
 def order_messages(

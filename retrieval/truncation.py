@@ -24,7 +24,7 @@ from memoryproject.text.tokens import count_tokens
 ELLIPSIS = "…"
 GAP = " […] "
 HEAD_SHARE = 0.6
-"""Of what is kept, where the middle is left out."""
+"""Share of what is kept that is taken from the start, where the middle is left out."""
 LONGEST_WORD = 40
 """Characters; a longer run without a space may be parted."""
 UNSPACED = "\u0e00"
@@ -44,7 +44,7 @@ class Strategy(StrEnum):
 
     END = "end"
     SENTENCE = "sentence"
-    """As END, but after the last whole sentence that fits."""
+    """Cuts at the end, as END does, but after the last whole sentence that fits."""
     MIDDLE = "middle"
 
 
@@ -118,7 +118,7 @@ def _is_in_word(character: str) -> bool:
 
 
 KEPT_SHARE = 0.6
-"""Of the worth of a message that is shortened."""
+"""Share of a message's worth that it keeps when it is shortened."""
 FILLER_SHARE = 0.05
 """A sentence is filler when each of its words is in more of the messages than this."""
 ASKED_SHARE = 0.25
@@ -126,11 +126,11 @@ ASKED_SHARE = 0.25
 STEM_LETTERS = 6
 """Words that begin alike count as one: no language's stemmer is needed for a rough worth."""
 JUDGED_CHARACTERS = 2_000
-"""Of each message, when rarity is counted."""
+"""Characters of each message that are read when rarity is counted."""
 REMEMBERED_TEXTS = 4_096
 """Messages whose words and whose sentences a process keeps in mind: 8 MB."""
 ANSWERING_SHARE = 0.5
-"""Of the best sentence's worth to the question; one below that does not answer it."""
+"""Share of the best sentence's worth to the question; one below it does not answer it."""
 LONGEST_PIECE = 240
 """Characters, or half of what there is room for. Where a message must be cut to fit, a
 longer sentence is split."""

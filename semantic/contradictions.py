@@ -11,9 +11,9 @@ from semantic.details import NUMBER_WORDS, count_negations, read_roles, write_nu
 from semantic.echoes import ANYBODY, WORD, read_statement
 
 READ_AT_MOST = 8_000
-"""Characters of one text."""
+"""Characters of one text that are read."""
 MOST = 0.75
-"""Of the words of a fact without a successor; of one with a successor half of what differs."""
+"""Share of a fact's words that must be said again; with a successor, half of what differs."""
 REACH = 3
 """Words behind a number among which the noun stands that it counts."""
 LEAST_PREFIX = 3

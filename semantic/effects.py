@@ -75,7 +75,7 @@ class Reverts:
     def __init__(self, changeset: Changeset) -> None:
         rows = Changeset.objects.of(changeset.tenant).filter(kind=Changeset.Kind.REVERT)
         self.facts = Fact.objects.of(changeset.tenant)
-        """Those that the changeset may have touched, unless they are another user's by now."""
+        """Facts that the changeset may have touched, unless they are another user's by now."""
         home = changeset.conversation
         if home is None:
             rows = rows.filter(conversation=None)
@@ -89,7 +89,7 @@ class Reverts:
         self.now = self._find_undone(set())
         self.after = self._find_undone({changeset.id})
         self.root = changeset.id
-        """What a revert, a revert of a revert and so on is about in the end."""
+        """The changeset that a revert, a revert of a revert and so on is about in the end."""
         while self.root in self._targets:
             self.root = self._targets[self.root]
 

@@ -58,7 +58,7 @@ class Writer:
         self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
         self._similar = SimilarFacts(ledger.conversation, vectors, snapshot.embedding_model)
         self._named = dict(snapshot.facts_by_alias)
-        """What an alias stands for so far, be it closed by now."""
+        """Fact that an alias stands for so far, even one that is closed by now."""
         self._closed: set[uuid.UUID] = set()
         self._invalidations_left = cap_invalidations(len(snapshot.facts_by_alias))
         self._openings_left = cap_openings(sum(len(text.lines) for text in snapshot.texts))

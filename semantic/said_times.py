@@ -15,7 +15,7 @@ from semantic.models import Evidence, Fact
 
 
 class Saying(NamedTuple):
-    """When evidence of a fact was said last, and whether in the conversation at hand."""
+    """Time at which a fact's evidence was said last, and whether in the conversation at hand."""
 
     at: datetime
     is_here: bool

@@ -43,7 +43,7 @@ class NewFact:
     support: Support
     vector: Vectors | None
     source: uuid.UUID | None = None
-    """What it was imported from, by `fact_imports.find_rows`."""
+    """Row that it was imported from, by `fact_imports.find_rows`."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Ledger:
     drafts: dict[Fact, Vectors | None] = field(default_factory=dict)
     """Facts that were opened, with their vectors; `write` inserts them."""
     embedding_model: str = ""
-    """That made the vectors; empty: this process's own."""
+    """Model that made the vectors; empty: this process's own."""
     evidence: list[Evidence] = field(default_factory=list)
     """Rows that `write` inserts."""
 

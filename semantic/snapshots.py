@@ -34,13 +34,13 @@ class Snapshot:
     episodes: tuple[Episode, ...]
     texts: tuple[EpisodeText, ...]
     facts_by_alias: dict[str, Fact]
-    """What matters most first; the oldest is F1, so that a prompt of facts begins alike."""
+    """Facts by alias, the most important first; the oldest is F1, so that prompts begin alike."""
     served: Mapping[Served, uuid.UUID]
     quoted: tuple[uuid.UUID, ...]
     embedding_model: str
-    """By whose vectors facts are compared, and that makes those of new ones."""
+    """Model whose vectors compare facts, and that makes those of new ones."""
     named_users: Mapping[int, str]
-    """By seq of the lines that name another user than the conversation's."""
+    """Users of the lines that name another one than the conversation's, by seq."""
 
     def find_user(self, seqs: Iterable[int]) -> str:
         """Return the other user who alone said these lines; empty: there is none."""
@@ -128,7 +128,7 @@ NEAREST_FIRST = 20
 LOOKED_THROUGH = 5_000
 """The newest ones; an engine is shown no more than this."""
 RANK_OFFSET = 60
-"""Of reciprocal rank fusion."""
+"""The constant k of reciprocal rank fusion."""
 ALWAYS = frozenset({Category.GUIDELINE, Category.IDENTITY})
 
 

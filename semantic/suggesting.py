@@ -13,7 +13,7 @@ from semantic.services import Ledger
 from semantic.user_facts import list_ids_beside
 
 SUGGESTIONS_A_RUN = 50
-"""More are left out: no run floods the review queue."""
+"""Suggestions of a run; more are left out, so that no run floods the review queue."""
 CAP = "cap"
 """Reason and note of what one run may not do more often."""
 

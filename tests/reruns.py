@@ -1,6 +1,6 @@
 """A pytest plugin for CI: a test of the gate that fails is tried once more, and shown all the same.
 
-docs/decisions.md says why, and why a storm is not; see `make test`.
+docs/decisions/016-a-second-try.md says why, and why a storm is not; see `make test`.
 """
 
 import pytest

@@ -348,7 +348,7 @@ class Message(Correctable, TenantModel):
 
     @property
     def said_at(self) -> datetime:
-        """When it was said, on the speaker's clock: "yesterday" is the day before this one's."""
+        """Time at which it was said, on the speaker's clock, by which "yesterday" is reckoned."""
         return at_offset(self.occurred_at, self.utc_offset)
 
     @classmethod

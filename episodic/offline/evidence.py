@@ -16,7 +16,7 @@ from memoryproject.process.tables import read_table
 Floats = npt.NDArray[np.float64]
 
 DECAY = 0.7
-"""How much of what was said outlives one more line; a plain mean drifts."""
+"""Share of what was said before that outlives one more line; a plain mean drifts."""
 FAST_DECAY = 0.5
 
 WEIGHTS: dict[str, float] = read_table(__file__, "weights")

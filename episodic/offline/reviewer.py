@@ -22,17 +22,19 @@ ASKED_WORD_FACTOR = 0.5
 LINES_TO_SHARE_A_WORD = 2
 """An answer and a remark on it; said in more lines, a word is the talk's own."""
 SHARE_WEIGHT = 0.8
-"""For a line that says nothing else: "Sweden" answers as well as a sentence does."""
+"""Weight of the share of a line's words that were served: "Sweden" answers, too."""
 COSINE_WEIGHT = 3.2
-"""For cosines above the mean of the served episodes, whatever the level of the model."""
+"""Weight of a cosine above the mean of the served episodes, whatever the model's level."""
 LISTENER_FACTOR = 0.3
-"""What others than the assistant say shows less that the memory was used."""
+"""Weight of what others than the assistant say, which shows less that the memory was used."""
 
 HARD_FROM = 0.8
 GOOD_FROM = 1.1
 EASY_FROM = 3.5
-"""Of the episodes served for a question that nobody answers one in five gets to hard and one in
-twenty to good, though the same people talk on; none to easy. Fitted on three
+"""Scores from which an episode that was served is rated good or easy.
+
+Of the episodes served for a question that nobody answers, one in five is rated hard and one in
+twenty good, since the same people go on talking; none is rated easy. Fitted on three
 conversations of LoCoMo, checked on two others by `python -m bench.quality reviews --part even`.
 """
 LINES_THAT_MAKE_IT_CENTRAL = 2

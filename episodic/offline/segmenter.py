@@ -31,7 +31,7 @@ FLASHBULB = 0.85
 SURPRISE_LOG_ODDS = 2.0
 """What the surprise channel adds to a cut before an extremely surprising line."""
 UNBROKEN_LOG_ODDS = -1.0
-"""What it says against a boundary that people talk on without a pause."""
+"""Log odds against a boundary where people talk on without a pause."""
 _SLOWEST_MACHINE = timedelta(seconds=2)
 """Messages that follow each other faster than this were imported: their times say nothing."""
 _PAUSE = timedelta(minutes=10)

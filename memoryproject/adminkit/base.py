@@ -49,9 +49,9 @@ class Story(NamedTuple):
 
 
 WRITTEN = (models.TextField, models.JSONField, ArrayField)
-"""What somebody wrote: an address that looks into it would tell it letter by letter."""
+"""Fields that hold what somebody wrote: a filter by address would reveal it letter by letter."""
 RECENT_KEY = "recent"
-"""Of the session: the labels and ids of the rows whose pages were opened last."""
+"""Key of the session that holds the labels and ids of the rows whose pages were opened last."""
 RECENT_AT_MOST = 8
 READ_THROUGH_AT_MOST = 10_000
 """Newest rows of a list in which words are looked for, where there is no index of words."""
@@ -124,7 +124,7 @@ class ReadOnlyAdmin(ListAdmin):
     hidden: tuple[str, ...] = ()
     """Columns that are neither shown, nor loaded, nor open to a filter in the address."""
     id_search: tuple[str, ...] = ("id",)
-    """Where a UUID in the search box is looked up."""
+    """Columns in which a UUID from the search box is looked up."""
     points_at: Mapping[str, str] = {}
     """Columns that hold an id without a foreign key, and whose page it leads to."""
     column_permissions: Mapping[str, str] = {}

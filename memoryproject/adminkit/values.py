@@ -35,7 +35,7 @@ COLOURS = {
         ["dead", "again", "wrong", "erased", "deleted", "revoked", "locked", "fails"], "danger"
     ),
 }
-"""Of a value that is one of a few words; others are grey."""
+"""Color of a value that is one of a few words; others are grey."""
 
 
 def coloured_word(

@@ -40,15 +40,15 @@ PAUSE_FIRST = timedelta(seconds=2)
 PAUSE = timedelta(seconds=30)
 """Between two questions to a model that is down."""
 PAUSE_AT_MOST = timedelta(minutes=5)
-"""Where the provider itself asks for a longer one."""
+"""The longest pause for which a provider may ask."""
 CALM_S = 5.0
-"""So long a process that saw no failure asks the model without a look at the row."""
+"""Seconds for which a process that saw no failure asks the model without reading the row."""
 
 LEARNT_FOR = timedelta(hours=1)
-"""What was learnt of a model holds so long: its operator may have given it more."""
+"""Time for which holds what was learned about a model: its operator may change it."""
 
 FREE = Q(probing_until=None) | Q(probing_until__lte=Now())
-"""Of a breaker: nobody tries."""
+"""The condition under which nobody is probing the provider of a breaker."""
 
 
 class BreakerOpen(ModelUnavailable):

@@ -31,11 +31,11 @@ LOOK_TIMEOUT_S = 5.0
 ANSWER_SHARE = 4
 """The answer takes a quarter of a context that is smaller than the settings say."""
 CUT_BELOW = 0.9
-"""Of the tokens that were sent: fewer that were read are a prompt that was cut."""
+"""Share of the tokens sent that a server must report as read; below it, the prompt was cut."""
 READ_AT_LEAST = 1_000
 """Tokens. No server reads so little; one that reports less counts something else."""
 SAMPLE_CHARACTERS = 4_000
-"""Of a prompt, in three parts: a thousand tokens or so, which any server reads whole."""
+"""Characters of a prompt, in three parts: some thousand tokens, which any server reads whole."""
 LEAST_CONTEXT = 2_000
 """Tokens. Less holds no question beside its instructions."""
 EMBEDS = ("embed", "bge-", "minilm", "rerank", "whisper")

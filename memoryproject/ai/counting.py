@@ -18,9 +18,9 @@ AROUND = 4
 """Tokens that the model's own count adds to a text: its ends, and the word for a passage."""
 REMEMBERED_WORDS = 65_536
 REMEMBERED_LETTERS = 32
-"""Longer ones are rarely said twice."""
+"""Letters of words whose counts are remembered: longer ones are rarely said twice."""
 READ_LETTERS = 4_000
-"""Of a word: a file in base64 is one, and a megabyte of it would take seconds."""
+"""Letters of a word that are read: a file in base64 is one word, and would take seconds."""
 
 
 def _count_pieces(word: str) -> int:

@@ -22,7 +22,7 @@ class Form(StrEnum):
     SCHEMA = "json_schema"
     OBJECT = "json_object"
     WORDS = "words"
-    """By the prompt alone."""
+    """The prompt alone asks for JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,11 @@ class Reading(NamedTuple):
     """What the model makes of a text of n tokens, its prefix included."""
 
     vector: Vectors
-    """Of length one: shape (width,)."""
+    """Unit vector of the text: shape (width,)."""
     tokens: list[int]
     """The numbers of its pieces."""
     states: Vectors
-    """Of each piece in its place: shape (n, width). The marks at both ends are left out."""
+    """State of each piece in its place: shape (n, width). The marks at both ends are left out."""
 
 
 class E5:

@@ -24,11 +24,11 @@ CACHE_SIZE = 4096
 QUERIES = 1024
 """18 kB at most each, with what their tokens ask for."""
 PASSAGE, QUERY = "passage: ", "query: "
-"""What the embedded model wants before a text and before a question."""
+"""Prefixes that the embedded model wants before a text and before a question."""
 PREFIX_TOKENS_AT_MOST = 16
-"""What the embedded model puts around a text: "passage: " and two marks."""
+"""Tokens that the embedded model puts around a text: "passage: " and two marks."""
 DIM_BY_DEFAULT = 1536
-"""Of the model that is asked where none is named."""
+"""Width of the model that is asked where none is named."""
 
 
 class Embedder(Protocol):

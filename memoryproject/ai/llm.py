@@ -22,9 +22,9 @@ from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import CHARS4
 
 REQUESTS_AT_MOST = 7
-"""For one question, while we learn what its server takes: one for all that it can refuse."""
+"""Requests for one question while we learn what its server takes: one for each refusal."""
 FRUITLESS_AT_MOST = 3
-"""So often a question is put in every dialect without an answer, until we start anew."""
+"""Times that a question is put in every dialect without an answer before we start anew."""
 LEARNT_FOR_S = 3600.0
 SILENCE_S = 240.0
 """After so long without an answer a server may have to load its model: Ollama lets go of one
@@ -51,10 +51,10 @@ class Channel:
     answered: set[str] = field(default_factory=set)
     """Purposes that were answered in this dialect: a refusal then is the question's fault."""
     fruitless: int = 0
-    """How many questions were refused in every dialect."""
+    """Questions that were refused in every dialect."""
     learnt_at: float = field(default_factory=time.monotonic)
     answered_at: float = -SILENCE_S
-    """When it last answered, on the monotonic clock."""
+    """Time of its last answer, on the monotonic clock."""
 
     def forget_if_old(self) -> None:
         """Start anew with the richest dialect once an hour."""

@@ -16,11 +16,11 @@ from memoryproject.database.batches import in_batches
 
 TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 TOKENS_AT_MOST = 256
-"""What sentence-transformers gives this model; it was trained on 128."""
+"""Tokens that sentence-transformers gives this model; it was trained on 128."""
 CHARACTERS_AT_MOST = 4_000
-"""More than 256 tokens of any prose: the tokenizer need not walk through 60 KB."""
+"""Characters of a text that are read: more than 256 tokens of any prose."""
 BATCH = 8
-"""Of texts of like length. Larger ones are no faster, and hold memory that is kept."""
+"""Texts of like length in a batch. Larger batches are no faster, and hold memory that is kept."""
 
 
 class MiniLMEmbedder:

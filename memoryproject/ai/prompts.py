@@ -24,14 +24,15 @@ from memoryproject.ai.llm import strict_schema
 from memoryproject.text.cleaning import drop_unseen
 
 SAFETY = 0.9
-"""Of the context: the model's own tokenizer may count more than ours."""
+"""Share of the context that is filled: the model's own tokenizer may count more than ours."""
 REMINDER_TOKENS = 300
 LEAST_ROOM = 400
 """Whatever the settings say: less holds no conversation."""
 CUT = " […] "
 EXAMPLE_NAMES = ("qvenja", "zbrolk", "wuxolo", "tharnokk", "plimvar", "kroyd")
-"""Of the prompts' examples, folded: nobody is called so. A small model that copies the example
-is known by them."""
+"""Names in the prompts' examples, folded. Nobody has these names, so they tell that a small
+model has copied the example.
+"""
 
 
 @cache

@@ -39,7 +39,7 @@ class Endpoint(NamedTuple):
     key_setting: str = "OPENAI_API_KEY"
     model_setting: str = "MEMORY_CHAT_MODEL"
     bytes_at_most: int = MEGABYTE
-    """Of one answer."""
+    """Bytes of one answer that are read."""
 
 
 def find_chat_endpoint() -> Endpoint:

@@ -12,7 +12,7 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorF
 from memoryproject.ai.remote_embedder import OpenAIEmbedder
 
 LOOK_S = 0.2
-"""For each port at which a server of language models may listen on this machine."""
+"""Seconds to look at each port at which a server of language models may listen on this machine."""
 
 
 def find_problem(*, patience_s: float = 10.0) -> str:

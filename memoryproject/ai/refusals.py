@@ -54,9 +54,9 @@ LIMIT = re.compile(
 )
 CONTENT = re.compile(r"content_filter|content_policy_violation|invalid_prompt")
 CHARACTERS_AT_MOST = 4_000
-"""Of an error's text: what it says about itself stands at the start."""
+"""Characters of an error's text that are read: what it says about itself stands at the start."""
 RETRY_AFTER_AT_MOST_S = 3600.0
-"""No provider puts a job off for longer, whatever its header says."""
+"""Seconds for which a provider may put a job off, whatever its header says."""
 TRANSIENT = frozenset({408, 409, 425, 429})
 MONEY = re.compile(
     r"insufficient_quota|credit balance|more credits|billing|payment|insufficient.?(funds|balance)"

@@ -19,17 +19,17 @@ from memoryproject.database.batches import in_batches
 Vectors = npt.NDArray[np.float32]
 OPENAI_BATCH = 32
 CHARACTERS_AT_MOST = 8_000
-"""Of one text: providers refuse above 8,192 tokens, and a Chinese character is about one.
+"""Characters of a text: providers refuse above 8,192 tokens, and a Chinese character is about one.
 
 A refused text would keep its conversation from ever being segmented; what a longer one
 says after that is still found by its words.
 """
 CHARACTERS_AT_LEAST = 200
-"""Of a text that is refused as too long: a server that takes no more embeds no sentence."""
+"""Characters below which a text is not cut further: a server that refuses it embeds no sentence."""
 OPTIONAL = {refusals.ENCODING_FORMAT, refusals.DIMENSIONS}
 """Parameters that are left out for servers that refuse them."""
 LOOK_EVERY_S = 600.0
-"""At what other processes have learnt of the server's limits."""
+"""Seconds between two looks at what other processes have learned about the server's limits."""
 QUERY_TIMEOUT_S = 5.0
 """An agent waits for its query: rather answer by words alone than after a minute."""
 

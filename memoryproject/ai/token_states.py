@@ -27,7 +27,7 @@ BYTES_A_TOKEN = AXES // 2
 TOKENS_AT_MOST = 96
 """Kept of one text, the rarest: 6 kB."""
 ASKED_AT_MOST = 32
-"""Of one question, the rarest: 16 kB, and a bound on what comparing takes."""
+"""Tokens of one question that are compared, the rarest: 16 kB, and a bound on the time."""
 LARGEST, ZERO = 7, 8
 """The largest number in 4 bits, and the nibble that stands for 0."""
 
@@ -37,7 +37,7 @@ class Embedded(NamedTuple):
 
     vector: Vectors
     states: bytes | None = None
-    """As `Constants.keep` returns them."""
+    """Token states in the form that `Constants.keep` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Asked:
     """What a question of m tokens asks for."""
 
     states: Vectors
-    """Of length one each: shape (m, AXES)."""
+    """Unit vectors of the tokens: shape (m, AXES)."""
     weights: Vectors
     """How rare each token is: shape (m,), above 0."""
 

@@ -3,7 +3,7 @@
 import toktok  # noqa: TID251
 
 ENCODINGS = ("cl100k_base", "o200k_base")
-"""Of GPT-4, and of GPT-4o and later models."""
+"""Encodings of GPT-4, and of GPT-4o and later models."""
 
 
 def count_exactly(text: str, encoding: str) -> int:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 PORT = re.compile(r"^(?:\[(?P<six>[^\]]+)\](?::\d+)?|(?P<four>[\d.]+):\d+)$")
-"""How some proxies write an address: with the port that the client speaks from."""
+"""An address as some proxies write it: with the client's port."""
 NEIGHBOURS_V6 = 64
 """Bits that one subscriber's addresses share; the rest are theirs to choose."""
 

@@ -12,7 +12,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
 _made: dict[str, dict[str, Any]] = {}
-"""By format, what the response is made of."""
+"""What the response is made of, by format."""
 _lock = threading.Lock()
 
 

@@ -150,7 +150,7 @@ class IdConverter(UUIDConverter):
 
 register_converter(IdConverter, "id")
 LIKE_SECONDS = range(10**8, 10**11)
-"""As milliseconds these are days from 1970 to 1973, as seconds years from 1973 on."""
+"""Numbers that are days from 1970 to 1973 as milliseconds, and years from 1973 on as seconds."""
 
 
 @extend_schema_field(
@@ -193,10 +193,7 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
 
 
 class ToldMomentField(MomentField):
-    """When something was said, on the speaker's clock, in histories that are told as they are.
-
-    It may be ahead.
-    """
+    """The time at which something was said, on the speaker's clock; it may lie in the future."""
 
     keeps_offset = True
     ahead_at_most, end = CENTURY, "100 years"

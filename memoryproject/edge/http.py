@@ -36,11 +36,11 @@ logger = logging.getLogger("memory.http")
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 DEPTH_AT_MOST = 100
-"""How deep JSON may be nested: what is let in must also be writable, by us and by Postgres."""
+"""Levels to which JSON may be nested: what is let in must be writable, by us and by Postgres."""
 VALUES_AT_MOST = 100_000
-"""How many values JSON may hold, at all depths: each costs far more memory than its bytes."""
+"""Values that JSON may hold, at all depths: each costs far more memory than its bytes."""
 STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""Also one that does not end: were it to fail there, it would begin again at every quote."""
+"""Strings in JSON, also an unfinished one: else the pattern would begin again at every quote."""
 TOO_LARGE = "too_large"
 AWAY = "The database is away or read-only; try again soon."
 

@@ -37,17 +37,17 @@ PRIMARY = "primary"
 COOKIE = "memory_position"
 """Tells an admin's browser what its lists must show: the position after what it sent last."""
 WAIT_S = 0.1
-"""So long is waited for a replica to have what must be seen; then the primary answers."""
+"""Seconds to wait until a replica has what must be seen; then the primary answers."""
 POLL_S = 0.002
 LOOK_S = 1.0
 """A replica that does not say within this where it stands is away."""
 WORK_S = 30.0
-"""So long is waited for one of its statements; half of what a request has left, if that is less."""
+"""Seconds to wait for one of its statements; at most half of what the request has left."""
 LEFT_OUT_S = 5.0
-"""So long one that is away or too far behind is not asked; then one request tries it again."""
+"""Seconds for which a replica that is away or too far behind is left out, until a request tries."""
 
 PASSING = QueryCanceled, SerializationFailure
-"""What stops a statement on a sound replica: it takes long, or needs rows that vacuum removes."""
+"""Errors of a sound replica: the statement takes long, or needs rows that vacuum removes."""
 
 PRIMARY_LOOK = read_sql(__file__, "primary_position.sql")
 REPLICA_LOOK = read_sql(__file__, "replica_position.sql")
@@ -88,7 +88,7 @@ class NotRecent(Exception):
 
 _turns = count()
 _left_out: dict[str, float] = {}
-"""By alias, when one that was away or behind may be tried again, by the monotonic clock."""
+"""Time on the monotonic clock at which a replica that was away may be tried again, by alias."""
 _lock = Lock()
 
 

@@ -27,28 +27,28 @@ LIVE = "/api/v0/health/live"
 READY = "/api/v0/health/ready"
 IN_MEMORY_BYTES = 512 * 1024
 CHUNK_BYTES = 1024 * 1024
-"""As gunicorn reads it: of a smaller part it would copy the rest each time."""
+"""Bytes that gunicorn reads at once: after a smaller part it would copy the rest each time."""
 TENANT = "memory.tenant"
-"""Where a request's environment says whose it is, once its key was looked up."""
+"""Key of a request's environment for its tenant, once the API key was looked up."""
 REFUSAL = "memory.refusal"
-"""Where it says why it is refused before it is looked at: BUSY or LATE."""
+"""Key of a request's environment for why it is refused before it is read: BUSY or LATE."""
 BUSY, LATE = "busy", "late"
 WAIT_FOR_TURN_S = 5.0
 WAITING_A_THREAD = 3
 """For each thread that answers so many requests of one caller may wait: who sends more than is
 answered is slowed down by his own connections, and has not all threads that read."""
 SHARE = 0.2
-"""Of a processor: so much a caller may use beside others, in one process."""
+"""Share of a processor that a caller may use beside others, in one process."""
 AHEAD_S = 0.2
-"""So many seconds of that may be used at once."""
+"""Seconds of that share that may be used at once."""
 BESIDE_S = 1.0
-"""Who called so long ago counts as calling."""
+"""Seconds for which a caller counts as calling."""
 A_MEGABYTE_S = 0.08
-"""So long the database's processor is busy with a megabyte that is stored."""
+"""Seconds for which the database's processor is busy storing a megabyte."""
 USED_S = "memory.used_s"
-"""Where a request's environment says how long it kept a processor."""
+"""Key of a request's environment for the seconds that it kept a processor busy."""
 LOOK_EVERY_S = 0.25
-"""So often is looked whether a client still waits."""
+"""Seconds between two checks whether a client is still connected."""
 OWNERS_AT_MOST = 10_000
 
 
@@ -127,7 +127,7 @@ class Turns:
         self._running: Counter[object] = Counter()
         self._waiting: Counter[object] = Counter()
         self._paid_at: dict[object, float] = {}
-        """When the share of a caller has made up for what he used."""
+        """Time at which a caller's share has made up for what was used, by caller."""
         self._called_at: OrderedDict[object, float] = OrderedDict()
         """The latest last; no more than two."""
         self._owners: dict[bytes, object] = {}

@@ -14,11 +14,11 @@ from memoryproject.embedded.bootstrap import connect_as_superuser, execute, inst
 from memoryproject.embedded.paths import DATABASE, OWNER_ROLE, ServerAddress
 
 BEFORE = f"{DATABASE}_before_"
-"""How the names of databases begin that an upgrade or a restore has kept."""
+"""Prefix of the databases that an upgrade or a restore has kept."""
 UNFINISHED = f"{DATABASE}_unfinished"
-"""Where rows are being carried over to, until it takes the place of the database in use."""
+"""Database into which rows are carried over, until it takes the place of the one in use."""
 RESTORED = f"{DATABASE}_restored"
-"""Where a backup is being read into."""
+"""Database into which a backup is read."""
 IN_USE = (
     "The database is in use, and would be copied or replaced: stop web and workers (Ctrl-C where"
     " make run runs), then try again."

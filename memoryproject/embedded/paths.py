@@ -43,7 +43,7 @@ class ServerPaths:
         self.home = home
         """Holds the cluster, the log and the lock; belongs to the server's user, mode 0700."""
         self.link = data_dir / "postgres"
-        """Where `home` is looked for: itself, or a symbolic link to it."""
+        """Path at which `home` is looked for: itself, or a symbolic link to it."""
         self.is_elsewhere = home != self.link
         self.log = home / "server.log"
         self.lock = home / "lock"

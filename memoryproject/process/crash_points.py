@@ -51,7 +51,7 @@ class Point(StrEnum):
 
 
 _armed: dict[Point, int] = {}
-"""How many passages are left until the end."""
+"""Passages that are left until the process ends, by crash point."""
 
 
 def arm(point: Point, *, passage: int) -> None:

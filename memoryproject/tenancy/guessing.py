@@ -13,7 +13,7 @@ from django.conf import settings
 
 _lock = threading.Lock()
 _forgiven_at: OrderedDict[str, float] = OrderedDict()
-"""By place: when, on the monotonic clock, all that was wrong will count no longer."""
+"""Time on the monotonic clock at which wrong keys count no longer, by the place they came from."""
 
 
 def is_slowed(place: str) -> int:

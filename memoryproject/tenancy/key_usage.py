@@ -37,7 +37,7 @@ FAILURE_AT_MOST = 300
 """Characters."""
 WRITE_EVERY_S = 20.0
 BUCKETS = 32
-"""Of latencies: the one at place n, from 0 on, holds answers within 2 ** (n / 2) ms."""
+"""Buckets of latencies: number n, from 0 on, holds answers within 2 ** (n / 2) ms."""
 ADD = read_sql(__file__, "write_key_usage.sql")
 P95 = read_sql(__file__, "key_p95.sql")
 
@@ -51,7 +51,7 @@ class Failure(NamedTuple):
 Counts = Counter[str | int | Failure]
 _lock = threading.Lock()
 _counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counts] = defaultdict(Counter)
-"""By tenant, key and day: what the columns are to grow by, and the buckets by their place."""
+"""What the columns and buckets of a row are to grow by, by tenant, key and day."""
 
 
 def describe_failure(request: HttpRequest, response: HttpResponseBase) -> Failure | None:

@@ -23,7 +23,7 @@ from memoryproject.tenancy.models import Membership, Tenant
 
 SESSION_KEY = "tenant"
 FIELD = "tenant"
-"""Of an address or a form: the name of the tenant to look at; empty: all of them."""
+"""Field of an address or a form that names the tenant to look at; empty: all of them."""
 OFFERED_AT_MOST = 200
 NAME_SHOWN_AT_MOST = 60
 CARRIED = ("q", "days", "phrase", "query", "since", "until")

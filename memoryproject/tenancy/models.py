@@ -130,7 +130,7 @@ DEFAULT_SCOPES = [
     ("user", "in all conversations of its user"),
     ("tenant", "in the tenant"),
 ]
-"""Where calls of a key that retrieve may look, if they do not say."""
+"""Scopes in which retrieve calls of a key look by default."""
 
 
 class APIKey(TenantModel):

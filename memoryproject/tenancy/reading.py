@@ -38,7 +38,7 @@ class Reading:
     tenant: Tenant
     key: APIKey | None = None
     source: Source | None = None
-    """Who answered so far, of several the oldest; None: nobody was chosen from."""
+    """Source that answered so far, the oldest of several; None: there was no choice."""
 
     def read(self, work: Callable[[], Result], *, fresh: bool = False) -> Result:
         """Return what work that only reads returns: on a replica, where one is recent enough.

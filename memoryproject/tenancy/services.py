@@ -26,13 +26,13 @@ from memoryproject.text.cleaning import DEFANGED
 LAST_USED_STEP = timedelta(minutes=1)
 PREFIX_CHARACTERS = 10
 GRACE = timedelta(days=1)
-"""So long a secret that was replaced goes on being accepted."""
+"""Time for which a secret that was replaced is still accepted."""
 GRACE_AT_MOST = timedelta(days=90)
 REMEMBERED_AT_MOST = 10_000
 REFUSED_FOR_S = 60.0
-"""So long a secret that opened nothing is not looked up again for a place that guesses."""
+"""Seconds for which a wrong secret is not looked up again for a place that guesses."""
 _found_keys: dict[str, tuple[APIKey, float]] = {}
-"""By keyed hash, with the time on the monotonic clock at which it was found."""
+"""Keys that were found, by keyed hash, with the time on the monotonic clock."""
 _refused: dict[str, float] = {}
 """Keyed hashes that opened nothing, with the time on the monotonic clock."""
 

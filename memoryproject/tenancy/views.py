@@ -36,10 +36,10 @@ class KeyedView(APIView):
 
     scope: Scope
     writing_scope: Scope | None = None
-    """What it must be allowed to change something, where the same address can be read."""
+    """Scope that a key needs to change something, where the same address can be read."""
     _reading: Reading | None = None
     memory_operations: Mapping[str, str] = {}
-    """By method, what OpenTelemetry calls that which a call does to the memory."""
+    """OpenTelemetry's name of the memory operation that a call performs, by HTTP method."""
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         operation = self.memory_operations.get(request.method)

@@ -22,7 +22,7 @@ NOBODY = ""
 EVERYBODY = "*"
 
 _seen = ContextVar[tuple[str, tuple[str, ...] | None]]("memory_seen", default=(NOBODY, None))
-"""Whose rows are seen, and of which users alone; None: of all."""
+"""Tenant whose rows are seen, and the only users whose; None: all users."""
 
 
 def get_seen() -> str:

@@ -13,7 +13,7 @@ MONTHS = (
 )
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 FIRST_MONTHS = (3, 6, 9, 12)
-"""Of the northern seasons, as the words are used."""
+"""First months of the northern seasons: spring, summer, fall and winter."""
 MOST_YEARS_AWAY = 60
 """Beyond this a count of years is a figure of speech or history, not a date."""
 NUMBERS: tuple[str, ...] = (
@@ -50,7 +50,7 @@ class When(NamedTuple):
     last: date
     form: Form
     about: str = ""
-    """How ABOUT is worded, with {day}, {month} or {year}."""
+    """Wording of ABOUT, with {day}, {month} or {year}."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -28,7 +28,7 @@ class Language(Printer):
     """Day, week, month, year."""
     weekend: str
     days: Mapping[str, str]
-    """By the distance from the day of the message."""
+    """Words for a day, by its distance from the day of the message."""
     last: Sequence[str]
     this: Sequence[str]
     next: Sequence[str]

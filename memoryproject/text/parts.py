@@ -17,7 +17,7 @@ class Kind(StrEnum):
     TITLE = "t"
     SUMMARY = "s"
     NAME = "n"
-    """Of the speaker of a message."""
+    """Name of the speaker of a message."""
     MESSAGE = "m"
     CORRECTION = "r"
     """The fact that is right, as the mark of a correction prints it."""
@@ -34,7 +34,7 @@ class Quote(NamedTuple):
     """The row's."""
     text: str
     seq: int | None = None
-    """Of a message, by which it can be told within its conversation."""
+    """Number of a message within its conversation."""
     start: int | None = None
     end: int | None = None
 

@@ -35,7 +35,7 @@ RECENT_AT_MOST = DOUBLED_SIZE
 BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
 HOME = r"(?: \(conversation [0-9a-f]{8}\))?"
-"""Where the answer is from several conversations."""
+"""What a heading adds where the answer is from several conversations."""
 TIME = r"(?:\d\d:\d\d\s+)?"
 NOTE = r"(?:[ \t]*\[[^\]\n]*\])?"
 SECTION = r"(?:## (?:Semantic Memory|Episodic Memories|Recent Messages)\s+)?"

@@ -16,7 +16,7 @@ from retrieval import receipts
 from retrieval.models import Retrieval
 
 LINES_AFTER = 30
-"""How much of the conversation after an answer is read for traces of it."""
+"""Lines of the conversation after an answer that are read for traces of it."""
 
 
 def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:

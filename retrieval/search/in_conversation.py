@@ -43,15 +43,15 @@ TOKENS_A_LINE = 10
 UNITS_A_FACT = 2
 """Units that a leg looks at for each fact of its depth: their words are scored twice."""
 UNITS_AN_EPISODE = 5
-"""Likewise; an episode has many."""
+"""Best units of an episode that are read: it has many."""
 MEANING_WEIGHT = 1.5
-"""Of a message's own likeness in its score, where its words have 1."""
+"""Weight of a message's own similarity in its score, where its words have 1."""
 HEADLINE_WEIGHT = 0.5
-"""Of the likeness of an episode's headline in the score of its messages."""
+"""Weight of the similarity of an episode's headline in the score of its messages."""
 REMEMBERED_S = 30.0
 SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 LINES, STATES = 10, -1
-"""Where a row of the statement has its lines, and what is known of their tokens."""
+"""Columns of the statement's rows for their lines, and for the states of their tokens."""
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("shared", "everyone", "of_agent", "uncounted"),
@@ -68,7 +68,7 @@ class Meaning:
     model: str = ""
     degraded: str = ""
     asked: Asked | None = None
-    """What its tokens ask for; None: the model tells nothing of them."""
+    """Tokens of the question; None: the model has no states of them."""
 
     def to_parameters(self) -> dict[str, Any]:
         """Return it by the slots of a statement."""
@@ -94,7 +94,7 @@ class Question:
     """Search these memories alone, active or not: what was believed at a moment."""
     shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
     times: TimesAsked = NO_TIMES
-    """When it asks about; without a budget that is not read."""
+    """Times that it asks about; not read without a budget."""
     shown: bool = False
     """Whether what markdown prints comes along, which saves loading it."""
 

@@ -33,7 +33,7 @@ NOTE_TYPES = tuple(kind.value for kind in SourceType)
 SOURCE_TYPES = (*NOTE_TYPES, MemoryKind.EPISODE.value, MemoryKind.FACT.value)
 ORDERS = ("relevance", "recency", "importance", "combined")
 CHARACTERS_READ = 2_000
-"""Of a query; the default model reads no more either."""
+"""Characters of a query; the default model reads no more either."""
 WORDS_AT_MOST = 40
 FREQUENT = 5_000
 """Units in which a word occurs, counted no further."""
@@ -74,7 +74,7 @@ class SearchRequest:
     min_relevance: float = 0.0
     max_results: int = 10
     max_tokens: int | None = None
-    """Of all that is shown; None: no limit."""
+    """Tokens of all that is shown; None: no limit."""
     sort_by: str = "relevance"
     max_hops: int = 0
     link_types: Sequence[str] = LINK_TYPES

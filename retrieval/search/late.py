@@ -20,9 +20,9 @@ from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, measure
 from memoryproject.database.batches import in_batches
 
 LATE_WEIGHT = 2.0
-"""Of how far a message stands out by its tokens, where its words have 1."""
+"""Weight of how far a message stands out by its tokens, where its words have 1."""
 MEANING_BESIDE = 0.5
-"""Of its vector's likeness where its tokens are compared: they say more than their mean."""
+"""Weight of its vector's similarity where its tokens are compared, which say more."""
 AT_ONCE = 64
 """Texts of which the unpacked numbers fit the processor's cache."""
 

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 NEUTRAL = 0.5
-"""Of every memory where everything is asked for, and of what one link leads to."""
+"""Score of every memory where everything is asked for, and of what one link leads to."""
 KEPT_A_HOP = 0.5
-"""What is left of the relevance of a linked memory with each further link."""
+"""Share of the relevance of a linked memory that is left with each further link."""
 RELEVANCE_WEIGHT = 0.7
 IMPORTANCE_WEIGHT = 0.3
 
@@ -29,13 +29,14 @@ class Likeness:
 
 
 USUAL = Likeness(unlike=0.25, like=0.75)
-"""Of a model that nobody has measured here."""
+"""Bounds for a model that was not measured here."""
 LIKENESS = {
     "e5-small-q4": Likeness(unlike=0.80, like=0.90),
     "minilm-l6-v2-int8": Likeness(unlike=0.36, like=0.76),
 }
-"""By model: what 99 of 100 unrelated pairs stay under, and 99 of 100 questions with the very
-message that answers them."""
+"""Cosines under which 99 of 100 unrelated pairs stay, and 99 of 100 questions with the very
+message that answers them, by model.
+"""
 
 
 def likeness_of(model: str) -> Likeness:
@@ -45,7 +46,7 @@ def likeness_of(model: str) -> Likeness:
 
 RELEVANCE_SLOPE = 6.6
 RELEVANCE_BASE = -4.0
-"""Of a logistic regression on LoCoMo; `bench.quality relevance` checks it."""
+"""Weights of a logistic regression on LoCoMo; `bench.quality relevance` checks them."""
 
 
 def estimate_relevance(likeness: float) -> float:

@@ -22,7 +22,7 @@ KNOWN_AT_MOST = 60
 those of one talk, nor the guidelines."""
 PROMPT = Path(__file__).parent / "prompts" / "consolidate.md"
 CHANGES_AT_MOST = 100
-"""More from one batch of episodes is a model that runs on; the first ones are kept."""
+"""Changes from one batch of episodes; a model that gives more runs on, and the first are kept."""
 JOINED = "joined"
 """Note of a new fact that another one of the same answer says as well."""
 

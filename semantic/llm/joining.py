@@ -9,7 +9,7 @@ from semantic.engines import Action, Proposal
 from semantic.topics import find_subject
 
 LEAST_WORDS = 6
-"""Of both sentences together, for one word to be taken as another wording."""
+"""Words that two sentences must have together for one word to count as another wording."""
 
 
 def join_alike(proposals: Iterable[Proposal]) -> tuple[list[Proposal], int]:

@@ -27,7 +27,7 @@ def _find_category(said: Any) -> str | None:
 
 NUMBER = re.compile(r"-?\d{1,18}")
 NUMBERS_AT_MOST = 200
-"""In one row: no fact is said by more messages."""
+"""Message numbers in one row: no fact is said by more messages."""
 
 
 def _read_numbers(said: Any) -> list[int]:

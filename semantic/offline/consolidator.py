@@ -17,16 +17,14 @@ from semantic.offline.speakers import name_speakers
 
 ENGINE = "offline"
 RULE = engines.Category.GUIDELINE
-MODEL = "heads-1"
+MODEL = "heads-2"
 """Kept with each run: facts of engines before can be made anew (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
 CHARACTERS_AT_MOST = 600
-"""What is longer than a sentence is not one."""
+"""Characters of a sentence; what is longer is not one."""
 JOINED_AT_MOST = 300
 """Characters of a fact to which sentences are added: a longer one tells several things."""
-SHORT_MESSAGE = 160
-"""Characters of own words up to which what is not worth keeping by itself explains what is."""
 JUST_SAID = 3
 """The speaker's latest facts, which "sorry, I meant Bergen" may put right."""
 SUGGESTIONS_AT_MOST = 5
@@ -108,7 +106,7 @@ class _Run:
     ) -> None:
         self.proposals: list[engines.Proposal] = []
         self._suggested: list[tuple[float, engines.Suggestion]] = []
-        """How likely each is."""
+        """Suggestions, each with its probability."""
         self._judge = judging.Judge(read)
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
@@ -148,20 +146,16 @@ class _Run:
             has_assistant=self._has_assistant,
             takes_rules=self._takes_rules,
         )
-        is_short = sum(len(sentence.text) for sentence in sentences) <= SHORT_MESSAGE
         for sentence, verdict in zip(sentences, verdicts, strict=True):
             said = Said(sentence.text, line, speaker)
             is_full = len(self.proposals) - proposed >= FACTS_A_MESSAGE
-            is_kept = not is_full and self._settle(said, verdict, joins=is_short)
+            is_kept = not is_full and self._settle(said, verdict)
             # What leans on nothing that was kept names nobody for the next one either.
             if is_kept or (verdict.is_stated and not verdict.leans):
                 self._last[speaker] = said
 
-    def _settle(self, said: Said, verdict: judging.Verdict, *, joins: bool) -> bool:
-        """Make of a sentence what is to be made of it; return whether some fact has it now.
-
-        `joins`: it and what its message states before it explain each other.
-        """
+    def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
+        """Make of a sentence what is to be made of it; return whether some fact has it now."""
         if len(said.text) > CHARACTERS_AT_MOST:
             return False
         if corrects(said.text) and self._correct(said):
@@ -175,11 +169,9 @@ class _Run:
         if replaced and not verdict.category and replaced[0].category is RULE:
             replaced = None
         category = verdict.category or (replaced and replaced[0].category)
-        context = self._find_context(said, verdict, joins=joins)
+        context = self._find_context(said, verdict)
         if category is None:
             return context is not None and verdict.is_stated and self._extend(context, said)
-        if context is not None and not verdict.leans and (replaced or self._has_kept(context)):
-            context = None  # each is worth keeping, and is corrected, by itself
         if context is not None and self._extend(context, said, category):
             return True
         if context is None and not verdict.stands_alone and replaced is None:
@@ -216,14 +208,12 @@ class _Run:
         last = self._active[-1] if self._active else None
         return last is not None and last.said[-1:] == (said,) and last.alias == self._newest
 
-    def _find_context(self, said: Said, verdict: judging.Verdict, *, joins: bool) -> Said | None:
-        """Return what the speaker said just before, if a sentence belongs to it."""
+    def _find_context(self, said: Said, verdict: judging.Verdict) -> Said | None:
+        """Return what the speaker said just before, if a sentence leans on it."""
         last = self._last.get(said.speaker)
-        if last is None:
+        if last is None or not verdict.leans:
             return None
-        is_near = said.line.at - last.line.at <= judging.JUST_NOW
-        is_beside = joins and last.line.seq == said.line.seq
-        return last if is_beside or (verdict.leans and is_near) else None
+        return last if said.line.at - last.line.at <= judging.JUST_NOW else None
 
     def _state(
         self,

@@ -20,9 +20,9 @@ CERTAIN = 0.5
 PERHAPS = 0.02
 """The probability below which a sentence is no instruction, whoever takes it for one."""
 REQUEST_WEIGHT = 1.1
-"""By which a request counts against an instruction: short commands look like both."""
+"""Weight of a request against an instruction: short commands look like both."""
 PASTED_WEIGHT, MATERIAL_AT_LEAST = 3.0, 0.95
-"""How a text below an opening is told from own words: what announces it, and how it looks."""
+"""Weight of an opening that announces a pasted text, and the probability from which it is one."""
 BEFORE_AT_MOST = 300
 """Characters of the end of a message, before the first sentence of the next one."""
 JUST_NOW = timedelta(minutes=15)

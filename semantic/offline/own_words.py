@@ -15,7 +15,7 @@ from semantic.patterns import read_pattern
 READ_AT_MOST = 20_000
 """Characters of one message."""
 SENTENCES_AT_MOST = 40
-"""Of a longer message the first and the last half are read: each costs a vector."""
+"""Sentences that are read, the first and last of a longer message: each costs a vector."""
 CUT = "\ufffc"
 """Stands on a line of its own where something was left out."""
 PASTED = tuple(
@@ -58,7 +58,7 @@ LEAST_ASKED = 3
 """Characters; "remember it" asks for the sentence before."""
 ASKS = ("?", "？", "؟")
 GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
-"""What stands between "proofread this letter" and the letter."""
+"""Separator between "proofread this letter" and the letter."""
 
 
 @dataclass(frozen=True, slots=True)

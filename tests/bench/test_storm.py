@@ -1,4 +1,4 @@
-"""A minute of kill -9 loses nothing. Left out of the everyday suite: `-m gate` runs it."""
+"""Half a minute of kill -9 loses nothing. Left out of the everyday suite: `-m gate` runs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.template import for_benchmarks
 
 pytestmark = [pytest.mark.gate, pytest.mark.alone]
 
-MINUTE = ["--seconds=60", "--messages=600", "--kills=30", "--crashes=2", "--freezes=1"]
+HALF_A_MINUTE = ["--seconds=30", "--messages=300", "--kills=15", "--crashes=1", "--freezes=1"]
 BURDEN = ["--heavy", "--faults=0", "--crashes=0", "--freezes=0", "--purges=1"]
 LONGEST_S, LEAVES_WITHIN_S = 900, 120
 
@@ -42,18 +42,18 @@ def let_pass(*wishes: str) -> dict[str, Any]:
     return results
 
 
-def test_a_minute_of_kills_loses_nothing() -> None:
-    results = let_pass(*MINUTE)
+def test_half_a_minute_of_kills_loses_nothing() -> None:
+    results = let_pass(*HALF_A_MINUTE)
     assert results["ok"], results["violations"]
-    assert results["kills"]["total"] > 20
-    assert results["db_crashes"] == 2
-    assert results["accepted"] == 600 and results["duplicates_sent"]
+    assert results["kills"]["total"] > 10
+    assert results["db_crashes"] == 1
+    assert results["accepted"] == 300 and results["duplicates_sent"]
     assert not results["lost"] + results["duplicated"] + results["stuck"] + results["orphans"]
 
 
 def test_a_tenant_that_is_a_burden_holds_up_nobody_while_processes_are_killed() -> None:
     """Its receivers drip, its model is slow, it imports and erases; flushes beside it are timed."""
-    results = let_pass(*BURDEN, "--seconds=60", "--messages=200", "--kills=20")
+    results = let_pass(*BURDEN, "--seconds=40", "--messages=120", "--kills=13")
     assert results["ok"], results["violations"]
-    assert results["kills"]["total"] > 10 and results["accepted"] == 200
+    assert results["kills"]["total"] > 6 and results["accepted"] == 120
     assert results["flush_beside_s"]["p50"] <= 10

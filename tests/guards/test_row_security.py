@@ -24,7 +24,7 @@ BELONGS_TO_NOBODY: dict[type[models.Model], str] = {
 }
 """Our tables without a tenant, each with the reason."""
 READ_BY_STATEMENTS = {
-    "indexing_searchunit": "its index of words is useless under a policy; see docs/decisions.md",
+    "indexing_searchunit": "its index of words is useless under a policy: decisions/023",
 }
 """Tables whose policy holds for writing alone, each with the reason."""
 WHOSE = (

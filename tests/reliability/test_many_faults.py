@@ -1,4 +1,4 @@
-"""A thousand calls to a model of which every fifth goes wrong, in an order that is fixed."""
+"""Hundreds of calls to a model of which every fifth goes wrong, in an order that is fixed."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from tests.talk import whole_talk
 __all__ = ["model"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
-CALLS = 1_000
+CALLS = 400
 FAULTS = 0.2
-TALKS = 25
+TALKS = 10
 EXTRA_AT_MOST = 0.25
 AWAY = [fails(500), fails(503), fails(429), fails(401), Reply(drop=True), Reply(body=b"<html>")]
 """The model was not at work."""
@@ -107,7 +107,7 @@ def put(agent: Agent, number: int) -> tuple[str | None, int]:
     raise AssertionError("it is never answered")
 
 
-def test_of_a_thousand_calls_nothing_is_lost_and_little_is_paid_in_vain(
+def test_of_hundreds_of_calls_nothing_is_lost_and_little_is_paid_in_vain(
     ana: Agent, model: ModelServer, say_figures: SayFigures
 ) -> None:
     moody = Moody(lambda asked: says({"colour": "green"}), seed=7)

@@ -31,7 +31,7 @@ TABLES = {
     "retrieval.retrievalhit", "retrieval.context", "retrieval.contextsection",
     "retrieval.memorytest", "jobs.llmcall",
 }  # fmt: skip
-"""Whose lists and pages show content."""
+"""Tables whose lists and pages show content."""
 HOME = "admin:index"
 PAGES = {
     HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search", "console:case_file",
@@ -50,7 +50,7 @@ OWNERS: dict[str, Any] = {
     "fact_id": Fact, "retrieval_id": Retrieval, "memory_id": Memory, "person_id": Person,
     "changeset_id": Changeset, "note_id": Note, "link_id": Link, "run_id": ImportRun,
 }  # fmt: skip
-"""By the slot of an address the table of what a page of the console is about."""
+"""Table of what a page of the console is about, by the name in its address pattern."""
 SHOWN = {200, 400}
 """A form that is refused is shown again with what it is about."""
 WORDS = ("q", "s", "phrase", "query")

@@ -7,5 +7,5 @@ from memoryproject.process.tables import read_table
 _PARTS = read_table(__file__)
 TOUR: list[dict[str, str]] = _PARTS.pop("tour")
 FORMS: dict[str, dict[str, dict[str, Any]]] = _PARTS.pop("forms")
-"""By form and field: `label`, `help`, and `errors` by their codes."""
+"""The `label`, `help`, and `errors` by code of each field, by form."""
 TEXTS: dict[str, dict[str, str]] = _PARTS

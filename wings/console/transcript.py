@@ -16,7 +16,7 @@ CUT_AT = 2_000
 """Characters of one message; its own page has them all."""
 SILENCE_FROM = timedelta(hours=1)
 SILENCE_CUTS = timedelta(hours=3)
-"""From here on a silence is always a boundary between episodes."""
+"""Silence from which on there is always a boundary between episodes."""
 
 
 ShownMessage = SimpleNamespace

@@ -37,9 +37,9 @@ from wings.notes.models import Note
 
 Ids = Sequence[uuid.UUID]
 ACTOR = "erasure"
-"""Of what follows from a conversation's erasure for others; who erased it is on record there."""
+"""Actor of what an erasure changes elsewhere; the erasure itself records who asked for it."""
 MESSAGES_AT_ONCE = 50
-"""That are erased one by one in a transaction."""
+"""Messages that are erased one by one in a transaction."""
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from wings.events.outbox import NewEvent, announce
 from wings.navigation import mirror
 
 TAKEN = "taken"
-"""In a job's input: all rows are gone. Who posts or writes on since then does not lose it."""
+"""Input of a job once all rows are gone: who posts or writes after that does not lose it."""
 PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
     Scope.TENANT: tenants.erase_part,
     Scope.USER: parts.erase_user_part,
@@ -32,7 +32,7 @@ PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
     Scope.IMPORT: parts.erase_import_part,
     Scope.RETENTION: parts.erase_policy_part,
 }
-"""By scope what erases the next part, where there are many."""
+"""Function that erases the next part, where there are many, by scope."""
 Report = Callable[[int], object]
 """Takes how many rows one part has deleted."""
 

@@ -74,7 +74,7 @@ class Erasure(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True, help_text="NULL: not all is erased yet.")
     conversations: Any = None
-    """Of a dry run of a person what goes of each conversation (`persons.Plan`); no column."""
+    """What goes of each conversation in a person's dry run (`persons.Plan`); not a column."""
 
     class Meta(TenantModel.Meta):
         permissions = [("erase", "Can erase for good")]

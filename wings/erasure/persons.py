@@ -44,10 +44,10 @@ class Subject:
     """Who is erased, and what was chosen; an erasure keeps it until it is done, and no longer."""
 
     names: list[str] = field(default_factory=list)
-    """What people call them, and the names under which they speak."""
+    """Names that people call them, and under which they speak."""
     user_ids: list[str] = field(default_factory=list)
     choices: dict[str, str] = field(default_factory=dict)
-    """By the row's id of a shared conversation what goes of it; others: `DEFAULT`."""
+    """What goes of a shared conversation, by its row's id; others: `DEFAULT`."""
 
     @classmethod
     def load(cls, text: str) -> Self:

@@ -55,7 +55,7 @@ class Proof:
     """What was looked for and how far, and in which tables something was found."""
 
     names: int = 0
-    """How many names were looked for, with all their spellings."""
+    """Names that were looked for, with all their spellings."""
     user_ids: int = 0
     tables: int = 0
     columns: int = 0
@@ -63,11 +63,11 @@ class Proof:
     pages: int = 0
     """Files of the mirror."""
     at: str = ""
-    """When, as ISO 8601."""
+    """Time of the scan, in ISO 8601."""
     hits: dict[str, int] = field(default_factory=dict)
     """Rows that name it still, by table."""
     row_ids: dict[str, list[str]] = field(default_factory=dict)
-    """Of these the first, by the label of the table, as in `episodic.message`."""
+    """Ids of the first of these rows, by the label of the table, such as `episodic.message`."""
     records: dict[str, int] = field(default_factory=dict)
     """Rows that say that something ran, was there once, or who did it, and hold no content."""
     skipped: list[str] = field(default_factory=list)

@@ -41,7 +41,7 @@ NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
     Scope.RETENTION: (RetentionPolicy.objects.of, "policy", "id"),
     Scope.IMPORT: (imports_of, "import", "id"),
 }
-"""By scope, a tenant's rows, what they are, and the column that a request names one by."""
+"""A tenant's rows, what they are called, and the column by which a request names one, by scope."""
 
 
 def draft_erasure(

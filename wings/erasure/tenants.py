@@ -38,7 +38,7 @@ COUNTED: dict[str, type[TenantModel]] = {
     "changesets": Changeset, "model_calls": LLMCall, "events": Event, "webhooks": Webhook,
     "keys": APIKey,
 }  # fmt: skip
-"""What a preview counts; the rest of a tenant hangs on these."""
+"""Tables that a preview counts; the rest of a tenant depends on these."""
 NAMES = {table: name for name, table in COUNTED.items()}
 
 

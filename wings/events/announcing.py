@@ -11,7 +11,7 @@ from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 
 RECEIPTS_AT_MOST = 100
-"""That an event names; it says how many there are."""
+"""Receipts that an event names; it says how many there are."""
 TAKES_BACK = {Changeset.Kind.CURATION, Changeset.Kind.REVERT}
 """Kinds of changesets in which people say that what was served is not so."""
 

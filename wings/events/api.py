@@ -20,9 +20,9 @@ from wings.events import outbox, sending
 from wings.events.models import URL_AT_MOST, Event, EventType, Webhook
 
 WEBHOOKS_AT_MOST = 20
-"""Of a tenant: each event is written once for each that wants it."""
+"""Webhooks of a tenant: each event is written once for each that wants it."""
 OVERLAP = timedelta(days=1)
-"""So long after a rotation the secret before signs too."""
+"""Time after a rotation for which the secret before it signs, too."""
 
 
 class WebhookInput(Strict):

@@ -28,15 +28,15 @@ from wings.events.models import Event, EventType, Notification, Webhook
 from wings.events.outbox import NewEvent, announce
 
 IN_A_ROW = 3
-"""So many failed attempts, one after the other, are a receiver that is away."""
+"""Failed attempts in a row after which a receiver counts as away."""
 GIVEN_UP_AFTER = timedelta(days=1)
 """An event that fails so long after it was queued is dead: it can be delivered again by hand."""
 KEPT = timedelta(days=30)
-"""So long the log shows what is over."""
+"""Time for which the log shows deliveries that have ended."""
 NEAR = Decimal("0.8")
-"""Of a day's budget."""
+"""Share of a day's budget from which a tenant is warned."""
 RECENT = timedelta(minutes=5)
-"""Whose last call to a model is older has not come nearer to the budget since."""
+"""Age of a tenant's last model call up to which its budget is looked at."""
 State = Event.State
 
 

@@ -32,9 +32,9 @@ from wings.events.notices import NOTICES, find_address, render_words
 DAILY_AT = timedelta(hours=6)
 """After midnight, UTC."""
 MAILED_WITHIN = timedelta(days=7)
-"""What is older is on the page alone: mail may have been set up today."""
+"""Age up to which something is mailed: what is older is on the page alone."""
 LINKS_AT_MOST = 5
-"""Of one kind, the newest."""
+"""Newest links of one kind."""
 PAGES = ("notifications", "notification_choice")
 
 

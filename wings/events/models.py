@@ -143,7 +143,7 @@ class Notification(TenantModel):
 
 
 class MailChoice(models.Model):
-    """When a person gets notifications by mail; who has chosen nothing gets a mail a day."""
+    """How often a person gets notifications by mail; without a choice, once a day."""
 
     class When(models.TextChoices):
         DAILY = "daily", "Once a day"

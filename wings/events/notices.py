@@ -18,7 +18,7 @@ CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest
 JOB, CURATES, READS = "admin:jobs_job_change", "semantic.curate_fact", "semantic.view_fact"
 QUEUE = "console:review_queue"
 BURST = 50
-"""So many facts retired in a tenant within an hour are worth a look."""
+"""Facts retired in a tenant within an hour that are worth a look."""
 BURST_WITHIN = timedelta(hours=1)
 
 
@@ -28,7 +28,7 @@ class Notice(NamedTuple):
     words: str
     permission: str
     page: str
-    """Of the admin; its address ends in the subject, but for that of the queue."""
+    """Page of the admin; its address ends in the subject's id, except for the queue's."""
     subject: str
     """The name in an event's data of the id that the page is about; without one the tenant."""
 

@@ -33,9 +33,9 @@ LOOKED_AT = 20
 """Facts and notes."""
 FORGOTTEN_AT_MOST = 5
 WORDS_SHARE, BEHIND_BEST = 0.6, 0.2
-"""Of the request's words that a memory must hold at least, and how far behind the best one."""
+"""Share of the request's words that a memory must hold, and how far it may be behind the best."""
 ALIKE_SHARE = 0.9
-"""Or how like the request it must be in meaning, from 0 to 1, if it holds other words."""
+"""Similarity to the request, from 0 to 1, that a memory with other words must have."""
 MESSAGES_LOOKED_AT = 2_000
 """The newest."""
 MESSAGES_AT_MOST = 20

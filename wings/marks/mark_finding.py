@@ -30,7 +30,7 @@ NEAR_AT_MOST = 5
 NEAR_COSINE = 0.89
 PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
 CORRECTIONS_AT_MOST = 200
-"""Of a conversation, the newest, that are looked for in what is said later."""
+"""Newest corrections of a conversation that are looked for in what is said later."""
 
 
 def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:

@@ -25,7 +25,7 @@ from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 
 TESTS_AT_MOST = 200
-"""Of a tenant: all of them run while somebody waits."""
+"""Tests of a tenant: all of them run while somebody waits."""
 TEXTS_AT_MOST = 20
 TEXT_AT_MOST = 500
 

@@ -24,7 +24,7 @@ from wings.notes.models import Note
 DEPTH_AT_MOST = 5
 NODES_AT_MOST = 1_000
 NEIGHBOURS_AT_MOST = 50
-"""Of each memory, of one type and direction of link."""
+"""Neighbors of a memory by links of one type and direction."""
 
 
 class Node(NamedTuple):
@@ -82,7 +82,7 @@ class Between(NamedTuple):
 
 
 Place = tuple[uuid.UUID, str, bool]
-"""Where a page of links ended: the other memory, the type, and whether it points outward."""
+"""Place at which a page of links ended: the other memory, the type, and if it points outward."""
 
 
 def walk(

@@ -27,7 +27,7 @@ from wings.navigation import finding, in_mirror, links, mirror
 from wings.navigation.finding import Findings
 
 EXPANDED = 5
-"""Of what was found, the best whose links are followed."""
+"""Best results whose links are followed."""
 TITLE = "## Retrieved Memories"
 BETWEEN = "\n\n"
 
@@ -49,7 +49,7 @@ LEVELS = (
     Focus(15, timedelta(hours=72), 3),
     Focus(20, timedelta(hours=168), 3),
 )
-"""By level, 0 to 5."""
+"""Focus of each level, 0 to 5."""
 USUAL_LEVEL = 3
 
 
@@ -91,7 +91,7 @@ class Recalled:
     depth: int
     linked_ids: tuple[uuid.UUID, ...]
     file_path: str | None
-    """Of its page in the mirror; None: there is none."""
+    """Path of its page in the mirror; None: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Reconstruction:
     total: int
     """Memories before the budget was applied."""
     recalled: tuple[Recalled, ...]
-    """Those that the text holds."""
+    """Memories that the text holds."""
     text: str
     tokens: int
     cut: bool = False
@@ -113,7 +113,7 @@ class Reconstruction:
     receipt: Retrieval | None = None
     """None: nothing was written down."""
     counter: str = field(default_factory=lambda: tokens.in_use().name)
-    """How tokens were counted."""
+    """Counter by which tokens were counted."""
 
 
 def reconstruct(

@@ -34,7 +34,7 @@ class Item:
     memory: Memory
     snippet: str
     token_estimate: int
-    """Of the memory's whole text."""
+    """Estimated tokens of the memory's whole text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from wings.notes import forms, link_services, queries, renderings, services
 from wings.notes.models import Link, Note, NoteState
 
 INDEXED = {"Memory-Indexed": "words"}
-"""How what was stored is found by now."""
+"""Header that says how far what was stored can be found."""
 
 
 class StoringView(KeyedView):

@@ -60,7 +60,7 @@ SUMMARIES: dict[str, type[fields.Strict]] = {
     SourceType.THREAD_SUMMARY: ThreadSummary,
     SourceType.PLAN_SUMMARY: PlanSummary,
 }
-"""Of other types of notes the metadata is the agent's own."""
+"""Forms of the metadata by type of note; other types hold whatever the agent wrote."""
 
 
 def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ UNSET: dict[str, Any] = {
     "metadata": {},
     "span": {"span_id": "", "start_byte": None, "end_byte": None},
 }
-"""What a note has where nothing was said; None: the service knows what follows then."""
+"""Defaults of a note's fields; None: the service knows what follows."""
 VALENCES = [kind.value for kind in Valence]
 
 

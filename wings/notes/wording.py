@@ -19,13 +19,13 @@ POINTS = {
     SourceType.THREAD_SUMMARY.value: "key_points",
     SourceType.PLAN_SUMMARY.value: "key_milestones",
 }
-"""Where a summary's metadata has its points."""
+"""Keys of a summary's metadata that hold its points."""
 PASSAGE_AT_MOST = 1_500
 """Characters that one vector stands for. The embedded model reads 2,000, label included."""
 BREAKS = [
     re.compile(pattern) for pattern in (r"\n\s*\n", r"\n", r"(?<=[.!?])\s|(?<=[。！？])", r"\s")
 ]
-"""Where a text may be cut: at the end of a paragraph, a line, a sentence, a word."""
+"""Places at which a text may be cut: the end of a paragraph, a line, a sentence, a word."""
 
 
 def derive(source_type: str, metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -75,7 +75,7 @@ def _render_summary(label: str, lines: Sequence[str], points: Sequence[str]) -> 
 
 
 TEXTS = ("description", "content", "label")
-"""In the order in which one follows from another."""
+"""Texts of a note, in the order in which one follows from another."""
 
 
 def own_text(name: str, columns: Mapping[str, Any]) -> str:

@@ -65,7 +65,7 @@ SILENT = {
     "log_parameter_max_length_on_error": ("0",),
     "log_statement": ("none", "ddl"),
 }
-"""With these values PostgreSQL's log holds no row, no statement and no parameter."""
+"""Values with which PostgreSQL's log holds no row, no statement and no parameter."""
 
 
 @register(Tags.database)

@@ -19,15 +19,15 @@ from memoryproject.database.clock import execute
 from memoryproject.tenancy.walls import across_tenants
 
 REFERENCE = ["tenancy_apikey", "tenancy_tenant"]
-"""On every node: a key is looked up before it is known whose it is."""
+"""Tables on every node: a key is looked up before it is known whose it is."""
 LOCAL = ["events_notification", "jobs_job", "jobs_llmcall", "tenancy_membership"]
-"""On the coordinator: workers lock jobs of all tenants in turn, and people see many tenants."""
+"""Tables on the coordinator: workers lock jobs of all tenants, and people see many tenants."""
 ANCHOR = "episodic_conversation"
 """The table beside whose shards those of all others lie."""
 BESIDE_ROWS = ["memory_erase_history", "memory_erase_import", "memory_forget_reasons"]
 """Functions of the owner, which run where the rows of the tenant are that they name first."""
 SAVED = "public.memory_undistributed"
-"""What was taken off, and the number of rows of each table; there until all is done."""
+"""Table of what was taken off, and the number of rows of each table; there until all is done."""
 
 TABLES = f"""
 SELECT c.oid, c.relname, coalesce(t.citus_table_type, 'local') AS kind, t.colocation_id,

@@ -51,7 +51,7 @@ USELESS = (
 )
 """How a question's own fault is written on its call."""
 KEPT_S = 10.0
-"""So long what the database said is said again: a scrape more costs it nothing."""
+"""Seconds for which figures from the database are repeated: another scrape costs it nothing."""
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 

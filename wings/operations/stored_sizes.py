@@ -30,7 +30,7 @@ COUNTED: dict[type[TenantModel], Sequence[str]] = {
 
 
 class Drift(NamedTuple):
-    """By how much more a tenant stores than its counts say; below zero: less."""
+    """How much more a tenant stores than its counts say; below zero: less."""
 
     rows: int
     bytes: int

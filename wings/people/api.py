@@ -34,7 +34,7 @@ RENDERED: dict[str, tuple[tuple[str, ...], Render]] = {
     "notes": (("conversation",), lambda tenant, page: map(render_note, page)),
     "answers": (("conversation", "asked_by"), render_receipts),
 }
-"""By kind of what is a person's what is read with it, and how the API answers with it."""
+"""Relations that are loaded with a kind of a person's rows, and the function that renders them."""
 KINDS = list(RENDERED)
 
 

@@ -42,7 +42,7 @@ class Known:
     tenant: Tenant
     name: str
     kind: str = ""
-    """Of the name, as of an alias; empty for a person."""
+    """Kind of name, such as an alias; empty for a person."""
     person_id: uuid.UUID | None = None
 
     @property
@@ -179,7 +179,7 @@ class Presence:
     others: int
     """All further messages."""
     speakers: tuple[str, ...]
-    """Who else speaks as `user`, in order; the empty name: somebody without one."""
+    """Others who speak as `user`, in order; the empty name: somebody without one."""
 
 
 def list_presences(tenant: Tenant, identity: Identity, *, at_most: int) -> list[Presence]:

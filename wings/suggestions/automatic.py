@@ -20,12 +20,12 @@ from wings.suggestions import suggestions, triage
 from wings.suggestions.triage import AUTOMATIC, Rule
 
 SETTING = "automatic_rules"
-"""Of a tenant: by `kind:reason` how many suggestions a day the rule may accept."""
+"""Setting of a tenant: suggestions a day that a rule may accept, by `kind:reason`."""
 DECIDED_AT_LEAST, PERCENT_AT_LEAST = 20, 90
 """People have decided on so many of a rule's suggestions, and accepted such a share."""
 A_DAY_AT_MOST, AT_ONCE = 100, 10
 UNDONE_AT_MOST = 2
-"""From so many decisions undone in 30 days on a rule stops, until somebody allows it anew."""
+"""Decisions undone in 30 days at which a rule stops until somebody allows it anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from semantic.services import Ledger, invalidate_fact, reinforce_fact
 from wings.marks.mark_finding import mark_places
 
 Decision = Suggestion.Decision
-"""Also the note of its step."""
+"""Decision on a suggestion, which is also the note of its step."""
 OPEN = Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True))
 _ACTIVE = Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
 _FORGOTTEN = Q(kind=SuggestionKind.ERASE, old_fact__invalidated_because=Fact.Because.FORGOTTEN)

@@ -17,13 +17,13 @@ from semantic.patterns import read_text
 READ_AT_MOST = 2_000
 """Active facts, the newest, that are looked through for those that name nobody."""
 DANGLING = read_text("facts.dangling")
-"""How a sentence begins that cannot be understood by itself; a quotation names its speaker."""
+"""Beginnings of sentences that cannot be understood alone; a quotation names its speaker."""
 AUTOMATIC = "automatic rule "
-"""How the actor of a decision begins that no person took."""
+"""Prefix of the actor of a decision that no person took."""
 Rule = tuple[str, str]
 """Kind and reason of a suggestion."""
 Rates = dict[Rule, tuple[int, int]]
-"""By rule how many suggestions people decided on, and how many they accepted."""
+"""Suggestions that people decided on, and that they accepted, by rule."""
 
 
 def find_dangling(tenant: Tenant) -> QuerySet[Fact]:

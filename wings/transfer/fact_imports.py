@@ -33,7 +33,7 @@ from wings.transfer.file_rows import Row
 IMPORTED = "imported"
 """Note of the steps that brought in what another system had: no message of ours supports it."""
 EMBEDDED_AT_ONCE = 200
-"""More facts than these get their vectors from a job; words find them until then."""
+"""Facts whose vectors are made at once; more get them from a job, found by words till then."""
 EmbeddedRow = tuple[Row, Vectors | None]
 
 

@@ -16,7 +16,7 @@ from semantic.keywords import pick_keywords
 
 EPISODES_AT_MOST = 100
 STORABLE = r"^[^\x00]*$"
-"""What pydantic takes for text holds no half of a surrogate pair."""
+"""Pattern of text that can be stored; pydantic lets no half of a surrogate pair through."""
 
 
 class Unusable(Problem):
@@ -98,7 +98,7 @@ class Row(pydantic.BaseModel):
 
 
 COLUMNS = {"conversation": "conversation_id", "support": "evidence"}
-"""What a file calls them."""
+"""Names that a file has for columns."""
 FAULTS = {
     "conversation": "`conversation_id` is missing, or no UUID.",
     "category": f"`category` must be one of: {', '.join(Category)}.",

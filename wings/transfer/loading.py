@@ -46,7 +46,7 @@ class LoadedConversation:
     external_id: uuid.UUID
     messages: tuple[Message, ...]
     user_id: str = ""
-    """Whose it is; empty: nobody is named."""
+    """User whose it is; empty: nobody is named."""
 
 
 def read_conversations(path: Path, *, watch: Watch = ignore) -> Iterator[LoadedConversation]:

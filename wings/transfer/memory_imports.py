@@ -45,9 +45,9 @@ from wings.transfer.peer_imports import AT_ONCE, NEW
 KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": MemoryKind.NOTE}
 THERE, ELSEWHERE = "there already", "its conversation is there already"
 FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE}
-"""What becomes of a row that is known by something else than its id, where the table says more."""
+"""Fate of a row that is known by something other than its id, by table."""
 KNOWN_BY = {"note_versions": ("note_id", "version"), "links": ("from_id", "to_id", "link_type")}
-"""By which columns a row is known that is no memory; the first is a reference."""
+"""Columns that identify a row that is not a memory; the first is a reference."""
 EPISODES_AT_ONCE = 50
 
 
@@ -66,7 +66,7 @@ class MemoryImport(FileImport):
 
     keeps_ids: bool = True
     conversations: dict[str, Conversation] = field(default_factory=dict)
-    """Those that the rows of a batch name."""
+    """Conversations that the rows of a batch name."""
     ids: dict[uuid.UUID, uuid.UUID] = field(default_factory=dict)
     """Ours for the ids that they mention."""
     replaced: list[tuple[uuid.UUID, str]] = field(default_factory=list)

@@ -19,9 +19,9 @@ from wings.transfer.loading import to_uuid
 from wings.transfer.row_files import WHOLE
 
 MILLISECONDS_FROM = 100_000_000_000
-"""Larger numbers than this are no seconds since 1970 but milliseconds."""
+"""Number above which a time is in milliseconds since 1970, not seconds."""
 NAMESPACE = "memories/{user_id}"
-"""Where LangMem puts what it keeps, unless somebody says so."""
+"""Namespace in which LangMem keeps memories by default."""
 ZEP_PARTS = ("threads", "messages", "episodes", "nodes", "edges")
 ZEP_OWNERS = "user_id user_uuid group_id graph_id thread_id session_id source"
 Row = Mapping[str, Any]
@@ -235,7 +235,7 @@ SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "chatgpt": (read_chatgpt, ("conversations",)),
     "claude": (read_claude, ("conversations", "projects", "memories")),
 }
-"""By the name of a source its reader, and the keys whose arrays hold what it reads."""
+"""Reader of a source and the keys whose arrays hold what it reads, by the source's name."""
 
 
 def _make(kind: Kind, row: Row, columns: str, *, reads: str = "", **own: Any) -> Record:
@@ -297,4 +297,4 @@ def _present(row: Row, *names: str) -> tuple[str, ...]:
 READ_AS: Mapping[str, Callable[[Any], Any]] = {
     "text": _text, "at": _time, "until": _time, "role": _role, "words": _words, "metadata": _dict,
 }  # fmt: skip
-"""How a field of a record is read; all others are texts."""
+"""Readers of a record's fields; all others are texts."""

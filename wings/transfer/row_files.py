@@ -37,7 +37,7 @@ SEPARATORS = (",", ";", "\t")
 BOM = "\ufeff"
 """Tells a spreadsheet that a file is UTF-8."""
 MEMBERS = re.compile(r"(?:^|/)(?:conversations|memories|projects)[-\w]*\.json$")
-"""What is read of a ZIP archive."""
+"""Names of the files of a ZIP archive that are read."""
 WHOLE = ""
 """Instead of a key: the file itself is one element, if it has none of the keys before."""
 

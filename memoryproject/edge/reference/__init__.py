@@ -33,7 +33,7 @@ CALLS: dict[str, dict[str, Any]] = {
 EXAMPLES_FILE = HERE / "examples.json"
 NONE_YET: dict[str, Any] = {"body": None, "parameters": {}, "answers": {}}
 ERRORS = "errors"
-"""Where the examples have the errors, by status."""
+"""Key of the examples under which the errors stand, by status."""
 CHOICES = "* `"
 """How drf-spectacular begins the list of a field's choices, which is no description by itself."""
 CHOICE = re.compile(r"^\* `(.*)` - (.*)$", re.MULTILINE)

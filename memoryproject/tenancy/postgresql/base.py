@@ -26,7 +26,7 @@ from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 from memoryproject.tenancy.postgresql.schema import SchemaEditor
 
 LATE_S, REPLICA_LATE_S = 2.0, 0.5
-"""So much longer than a statement may take is waited for the server to say so."""
+"""Seconds to wait beyond a statement's time limit until the server reports that it was exceeded."""
 SILENT_S = 30.0
 """A connection that was not used for so long is asked whether it lives."""
 
@@ -85,7 +85,7 @@ class ApartCursor(Cursor):
 
 
 class DatabaseOperations(operations.DatabaseOperations):
-    """As Django's, but a captured query is told without what goes along with it."""
+    """Django's operations, except that a captured query is shown without its parameters."""
 
     compiler_module = "memoryproject.tenancy.postgresql.compiler"
 

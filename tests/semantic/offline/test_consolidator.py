@@ -161,9 +161,7 @@ def test_own_words_around_a_pasted_block_are_read() -> None:
     assert 'Bo: "I live in Oslo and work as a baker."' in facts_of(
         "I live in Oslo and work as a baker.\nfoo(1);\nbar = {\n}"
     )
-    assert facts_of("About me:\nI'm a nurse in Ghent.") == [
-        'Bo: "About me: I\'m a nurse in Ghent."'
-    ]
+    assert facts_of("About me:\nI'm a nurse in Ghent.") == ['Bo: "I\'m a nurse in Ghent."']
 
 
 @pytest.mark.parametrize(

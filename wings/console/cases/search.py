@@ -30,7 +30,7 @@ REACH = 6
 QUESTIONS_READ_AT_MOST = 5_000
 """Newest questions that are searched: they have no index of words."""
 SAID, ASKED, SERVED = 4, 3, 2
-"""How much a reason weighs."""
+"""Weights of the reasons why a row was found."""
 
 
 class Reason(NamedTuple):

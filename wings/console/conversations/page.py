@@ -30,7 +30,7 @@ from wings.console.pages import action_for, find_way_back, get_row, show_problem
 LISTED_AT_MOST = 10
 SLIDER_STEPS = 1_000
 NOW = "now"
-"""Of a past moment what is known about it today; else what was believed then."""
+"""Value that asks what is known today about a past moment; else what was believed then."""
 
 
 class PlaceForm(forms.Form):

@@ -37,7 +37,7 @@ class SupportedFact(NamedTuple):
     seqs: tuple[int, ...]
     """Empty: the episode as a whole."""
     state: State
-    """At the moment that the page shows."""
+    """State at the moment that the page shows."""
 
 
 @dataclass(slots=True)
@@ -208,12 +208,12 @@ class Cell(NamedTuple):
     last_seq: int
     episodes: int
     surprise: float
-    """On average."""
+    """Average surprise."""
     name: str
     level: str
     """`flashbulb`, `key` or `usual`; `usual` for several episodes."""
     tone: int
-    """How strongly it is coloured, 0 to 4: by surprise, or by the share of key moments."""
+    """Strength of its color, 0 to 4: by surprise, or by the share of key moments."""
 
     @property
     def weight(self) -> int:

@@ -41,7 +41,7 @@ SUBJECTS: dict[Scope, tuple[Any, str, Callable[[Any], str]]] = {
     ),
     Scope.TENANT: (Tenant, "tenant {0}", lambda row: row.name),
 }  # fmt: skip
-"""By scope the table of what a page is about, its name, and the word that a person types."""
+"""Table of what a page is about, its name, and the word that a person types, by scope."""
 
 
 def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[type[ActForm], str]] = {
     "restore": (ActForm, "Restore a fact"),
     "correct": (forms.CorrectForm, "Correct a fact"),
 }
-"""By the act of an address: what it asks for, and its title."""
+"""Form and title of an action, by its name in the address."""
 FORMS_OF_MANY: dict[str, tuple[type[ReasonForm], str]] = {
     "invalidate": (forms.BecauseForm, "Retire facts"),
     "restore": (ReasonForm, "Restore facts"),

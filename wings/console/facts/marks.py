@@ -34,7 +34,7 @@ QUESTIONS_AT_MOST = 10
 AT_ONCE = 3
 """Questions of a page: each is a whole answer anew."""
 READ_AT_MOST = 200
-"""Of the newest answers; the same question counts once."""
+"""Newest answers that are read; the same question counts once."""
 NOT_KEPT = "(What was served was not kept.)"
 Place = CorrectionMark.Place
 

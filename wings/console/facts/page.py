@@ -41,7 +41,7 @@ WHOLE_EPISODE_AT_MOST = 12
 NEAR_AT_MOST = 6
 EXPOSURES_AT_MOST = 50
 MOMENTS_AT_MOST = 60
-"""Of the timeline, the newest."""
+"""Newest moments that the timeline shows."""
 
 
 def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:

@@ -135,7 +135,7 @@ class Box:
     named: MemoryLabel
     caption: str
     hidden: int
-    """How many linked memories are not shown."""
+    """Linked memories that are not shown."""
     href: str
     """The graph around it."""
     children: list[Box] = field(default_factory=list)

@@ -29,7 +29,7 @@ from wings.memory_tests.memory_tests import count_verdicts
 
 REASON_COLOURS = {"superseded": "blue", "wrong": "red", "reverted": "orange", "erased": "grey"}
 WRONG_AT_MOST = 1_000
-"""Of the facts declared wrong, the latest: these are looked up among the answers."""
+"""Latest facts declared wrong that are looked up among the answers."""
 ROWS_AT_MOST = 6
 
 

@@ -36,7 +36,7 @@ ACTS = {
     "retry": (retrying.retry_job, "retried it", "It is ready: the next free worker takes it."),
     "cancel": (retrying.cancel_job, "cancelled it", "Cancelled. It can be retried."),
 }
-"""By their names what is done to a job, what is put on record, and what the person is told."""
+"""What is done to a job, what is put on record, and what the person is told, by action."""
 Step = tuple[str, datetime | None, str, str]
 """Title, time, note and tone of a step: good, bad, warn, now, or nothing."""
 

@@ -27,10 +27,10 @@ from memoryproject.tenancy.models import APIKey, KeyUsage
 
 MANAGE = "tenancy.manage_apikey"
 DAYS = 7
-"""Of a list, today (UTC) included."""
+"""Days that a list covers, today (UTC) included."""
 ONE_DAY = timedelta(days=1)
 WIDTH, GAP, HEIGHT = 5, 1, 18
-"""Of a bar, between two, and of the picture, in px."""
+"""Pixels of a bar's width, of the gap between two, and of the picture's height."""
 
 
 def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:

@@ -73,7 +73,7 @@ class RotationForm(forms.Form):
     """How long the secret so far goes on being accepted."""
 
     replaced = forms.CharField(max_length=12)
-    """How the secret begins that is to be replaced: sent twice, the form does it once."""
+    """Prefix of the secret to replace: a form that is sent twice does it once."""
     grace_hours = forms.IntegerField(min_value=0, max_value=GRACE_HOURS_AT_MOST)
 
 

@@ -35,7 +35,7 @@ from wings.forgetting import facts as forgetting
 from wings.suggestions import automatic, suggestions, triage
 
 CANDIDATES = 200
-"""Of each kind, the newest: these are ranked."""
+"""Newest suggestions of each kind that are ranked."""
 ERASE = "erasure.erase"
 SHOWN_AT_MOST = 20
 """Each is shown with the messages behind its facts."""
@@ -62,7 +62,7 @@ class Item:
     conversations: int = 0
     triage: Triage | None = None
     facts: list[tuple[str, Fact, list[Any]]] = field(default_factory=list)
-    """What is shown: each fact under a label, and with its sources."""
+    """Facts that are shown, each under a label and with its sources."""
     place: str = ""
     """Which conversation it is about, in words."""
 

@@ -46,7 +46,7 @@ class SearchParams(NamedTuple):
     sought: Sought
     scope: Scope
     state: str = ""
-    """Of facts: `held`, `closed`, or empty for both."""
+    """State of facts: `held`, `closed`, or empty for both."""
 
 
 def find_group(

@@ -161,4 +161,4 @@ def _lacks_factor(request: HttpRequest) -> bool:
 
 
 ALLOWED = ("mfa_activate_totp", "account_reauthenticate", "admin:logout", "admin:jsi18n")
-"""What is open without a second factor where one is required."""
+"""Pages that are open without a second factor where one is required."""
