@@ -1,4 +1,10 @@
-"""The key pepper whose fingerprint a database holds, in a table that `migrate` makes."""
+"""What an installation has noted about itself in the database: its key pepper, its last count.
+
+The notes belong to no tenant. `migrate` makes their table.
+"""
+
+from datetime import datetime
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connections
@@ -7,7 +13,7 @@ from memoryproject.database.clock import execute
 from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.tenancy import secret_form
 from memoryproject.tenancy.models import APIKey
-from memoryproject.tenancy.postgresql.look import FIND_PEPPER, LOST_PEPPER, PEPPER
+from memoryproject.tenancy.postgresql.look import LOST_PEPPER, PEPPER
 
 WRITE = """
 INSERT INTO public.tenancy_installation (name, value) VALUES (%s, %s)
@@ -15,12 +21,22 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value, noted_at = now()
 """
 
 
-def find_pepper(*, using: str) -> str | None:
-    """Return the fingerprint that is noted; None: none, or there is no table for it yet."""
+class Noted(NamedTuple):
+    value: str
+    at: datetime
+
+
+def find_note(name: str, *, using: str = "default") -> Noted | None:
+    """Return what was noted under a name; None: nothing, or there is no table for it yet."""
     if execute("SELECT to_regclass('public.tenancy_installation')", using=using) == [(None,)]:
         return None
-    rows = execute(FIND_PEPPER, [PEPPER], using=using)
-    return str(rows[0][0]) if rows else None
+    statement = "SELECT value, noted_at FROM public.tenancy_installation WHERE name = %s"
+    rows = execute(statement, [name], using=using)
+    return Noted(*rows[0]) if rows else None
+
+
+def write_note(name: str, value: str, *, using: str = "default") -> None:
+    execute(WRITE, [name, value], using=using)
 
 
 def check_pepper(*, using: str, knows_demo: bool = True) -> None:
@@ -32,9 +48,9 @@ def check_pepper(*, using: str, knows_demo: bool = True) -> None:
     Raises:
         UnsafeDatabase: it is another one.
     """
-    noted = find_pepper(using=using)
+    noted = find_note(PEPPER, using=using)
     if noted is not None:
-        fits = noted == secret_form.fingerprint_pepper()
+        fits = noted.value == secret_form.fingerprint_pepper()
     else:
         fits = not knows_demo or not _has_keys(using) or _fits_demo()
     if not fits:
@@ -43,7 +59,7 @@ def check_pepper(*, using: str, knows_demo: bool = True) -> None:
 
 def note_pepper() -> None:
     """Note the fingerprint of our key pepper, whatever was noted so far; the owner may."""
-    execute(WRITE, [PEPPER, secret_form.fingerprint_pepper()], using="owner")
+    write_note(PEPPER, secret_form.fingerprint_pepper(), using="owner")
 
 
 def _has_keys(using: str) -> bool:

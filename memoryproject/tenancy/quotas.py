@@ -29,7 +29,7 @@ class Storage(NamedTuple):
 def measure_storage(tenant: Tenant) -> Storage:
     """Return what a tenant stores by what has been committed, and what it may store.
 
-    Never below zero: counts that are wrong are repaired by `migrate`, and shown to nobody.
+    Never below zero: counts that are wrong are repaired by night, and shown to nobody.
     """
     parts = StoredSize.objects.of(tenant)
     stored = parts.aggregate(bytes=Sum("byte_count", default=0), rows=Sum("row_count", default=0))

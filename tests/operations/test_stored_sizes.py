@@ -8,7 +8,7 @@ import uuid
 import pytest
 from django.db import connection
 
-from memoryproject.tenancy import quotas
+from memoryproject.tenancy import installation, quotas
 from memoryproject.tenancy.models import StoredSize
 from tests.conftest import Agent
 from tests.talk import whole_talk
@@ -32,10 +32,28 @@ def test_a_count_that_does_not_fit_is_repaired_and_told(
     shown = quotas.measure_storage(ana.tenant)
     assert (shown.rows, shown.bytes) == (0, 0), "never below zero"
     with caplog.at_level(logging.WARNING, logger="memory.stored"):
-        stored_sizes.repair_all(using="default")
+        stored_sizes.check_nightly(at_most=200)
     assert quotas.measure_storage(ana.tenant) == counted
     (told,) = [line for line in caplog.messages if str(ana.tenant.id) in line]
     assert f"lacked {counted.rows + 7} rows and {counted.bytes + 636} bytes" in told
+
+
+@pytest.mark.django_db
+def test_each_tenant_is_checked_once_a_day(ana: Agent, cleo: Agent) -> None:
+    stored_sizes.check_nightly(at_most=1)
+    noted = installation.find_note(stored_sizes.CHECKED)
+    assert noted and noted.value, "the round goes on"
+    for _ in range(3):
+        stored_sizes.check_nightly(at_most=1)
+    noted = installation.find_note(stored_sizes.CHECKED)
+    assert noted and not noted.value, "the round is over"
+    StoredSize.objects.create(tenant=ana.tenant, row_count=5, byte_count=5)
+    stored_sizes.check_nightly(at_most=200)
+    assert stored_sizes.find_drift(ana.tenant.id) == (-5, -5), "not before tomorrow"
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE tenancy_installation SET noted_at = now() - interval '1 day'")
+    stored_sizes.check_nightly(at_most=200)
+    assert stored_sizes.find_drift(ana.tenant.id) == (0, 0)
 
 
 @pytest.mark.django_db

@@ -1,12 +1,14 @@
 """Checks the counts of what tenants store, which triggers keep, against the rows themselves.
 
 A count that does not fit is repaired by adding the difference, and said in the log. So whoever
-writes meanwhile need not wait: his rows and his count come with one commit. `migrate` does so.
+writes meanwhile need not wait: his rows and his count come with one commit.
 """
 
 import logging
+import time
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -14,6 +16,8 @@ from django.db.models import Count, F, Func, IntegerField, Subquery, Sum, TextFi
 from django.db.models.functions import Cast, Coalesce
 
 from episodic.models import Message
+from memoryproject.database.clock import read_database_clock
+from memoryproject.tenancy import installation
 from memoryproject.tenancy.models import StoredSize, Tenant, TenantModel
 from memoryproject.tenancy.walls import across_tenants
 from wings.notes.models import Note, NoteVersion
@@ -27,6 +31,11 @@ COUNTED: dict[type[TenantModel], Sequence[str]] = {
     NoteVersion: _NOTE,
 }
 """The columns of each table whose bytes its trigger counts (`CountStored` in the migrations)."""
+CHECKED = "stored sizes checked"
+"""The name of the note that says when the last round of checks ended, or how far it is: the
+tenant that was checked last."""
+ROUND_S = 1.0
+"""Seconds for which the reconciler checks tenants before it goes on with what else it does."""
 
 
 class Drift(NamedTuple):
@@ -83,3 +92,29 @@ def repair_all(*, using: str) -> None:
     with across_tenants(), transaction.atomic(using=using):
         for tenant_id in Tenant.objects.using(using).order_by("id").values_list("id", flat=True):
             repair(tenant_id, using=using)
+
+
+def check_nightly(*, at_most: int) -> None:
+    """Repair the counts of some tenants, so that each is checked once a day (UTC).
+
+    Called again and again, `at_most` tenants and about a second each time.
+    """
+    noted = installation.find_note(CHECKED)
+    now = read_database_clock()
+    last = noted.value if noted else ""
+    if noted and not last and _is_same_day(noted.at, now):
+        return
+    later = Tenant.objects.filter(id__gt=last) if last else Tenant.objects.all()
+    until = time.monotonic() + ROUND_S
+    for tenant_id in list(later.order_by("id").values_list("id", flat=True)[:at_most]):
+        repair(tenant_id)
+        last = str(tenant_id)
+        if time.monotonic() > until:
+            break
+    else:
+        last = last if later.filter(id__gt=last or uuid.UUID(int=0)).exists() else ""
+    installation.write_note(CHECKED, last)
+
+
+def _is_same_day(one: datetime, other: datetime) -> bool:
+    return one.astimezone(UTC).date() == other.astimezone(UTC).date()

@@ -163,9 +163,13 @@ def read_body(params: Mapping[str, str]) -> dict[str, Any]:
     return body
 
 
-def _to_number(text: str) -> int | str:
+def _to_number(text: str) -> int | float | str:
     text = text.strip()
-    return int(text) if re.fullmatch(r"-?\d{1,15}", text, re.ASCII) else text
+    if re.fullmatch(r"-?\d{1,15}", text, re.ASCII):
+        return int(text)
+    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text, re.ASCII):
+        return float(text)
+    return text
 
 
 def write_curl(address: str, body: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from django.db import connections, transaction
 from memoryproject import embedded
 from memoryproject.embedded import databases
 from memoryproject.tenancy import installation
+from memoryproject.tenancy.postgresql.look import PEPPER
 from wings.operations import stored_sizes
 from wings.operations.upgrade import carrying
 from wings.operations.upgrade.history import Standing, find_standing
@@ -146,7 +147,7 @@ def _find_standing(*, knows_demo: bool = True) -> Standing:
 def _migrate(verbosity: int, *, counts: bool) -> None:
     """Apply the migrations that follow, note our key pepper, and count what is stored anew."""
     _run_migrations(verbosity)
-    if installation.find_pepper(using="owner") is None:
+    if installation.find_note(PEPPER, using="owner") is None:
         installation.note_pepper()
     if counts:
         stored_sizes.repair_all(using="owner")
