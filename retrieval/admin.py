@@ -4,12 +4,14 @@ from django.contrib import admin
 from django.db.models import Q
 
 from episodic.admin import ConversationAdmin
+from indexing.admin import MemoryAdmin
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import Listing, ReadOnlyAdmin
 from memoryproject.adminkit.filters import recent_filter, words_filter
-from retrieval.models import MemoryTest, Retrieval, RetrievalHit
+from retrieval.models import ContextSection, MemoryTest, Retrieval, RetrievalHit
 
 ConversationAdmin.listings += (Listing("Retrievals", Retrieval, "conversation"),)
+MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
 
 
 def missing_parts() -> dict[str, Q]:

@@ -21,7 +21,7 @@ from wings.events.models import MailChoice, Notification
 
 pytestmark = pytest.mark.django_db
 OURS = [
-    "ai", "tenancy", "jobs", "events", "episodic", "semantic", "notes", "retrieval",
+    "ai", "tenancy", "jobs", "events", "indexing", "episodic", "semantic", "notes", "retrieval",
     "console", "erasure", "people",
 ]  # fmt: skip
 

@@ -45,7 +45,7 @@ def test_a_note_is_found_by_its_words_and_says_whether_it_is_held(
     assert "toaster" in read(browser, "notes_note_changelist", state="deleted")
 
 
-def test_from_a_note_to_its_versions_and_from_a_link_to_its_ends(
+def test_from_a_note_to_its_versions_and_from_a_memory_to_its_links(
     browser: Client, ana: Agent
 ) -> None:
     near, far = write(ana, "One."), write(ana, "Another.")
@@ -54,6 +54,9 @@ def test_from_a_note_to_its_versions_and_from_a_link_to_its_ends(
     versions = reverse("admin:notes_noteversion_changelist") + f"?note__exact={near}"
     assert versions in read(browser, "notes_note_change", near)
     assert "One." in str(browser.get(versions).content.decode())
+    page = read(browser, "indexing_memory_change", near)
+    assert f"/admin/notes/link/?from_memory__exact={near}" in page
+    assert reverse("admin:notes_note_change", args=[near]) in page
     shown = read(browser, "notes_link_change", drawn["id"])
     for end in (near, far):
         assert reverse("admin:notes_note_change", args=[end]) in shown

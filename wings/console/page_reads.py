@@ -29,7 +29,7 @@ TABLES = {
     "semantic.correctionmark", "semantic.triage", "notes.note", "notes.noteversion", "notes.link",
     "people.person", "people.alias", "people.merge", "retrieval.retrieval",
     "retrieval.retrievalhit", "retrieval.context", "retrieval.contextsection",
-    "retrieval.memorytest", "jobs.llmcall",
+    "retrieval.memorytest", "jobs.llmcall", "indexing.searchunit",
 }  # fmt: skip
 """Tables whose lists and pages show content."""
 HOME = "admin:index"

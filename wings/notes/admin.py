@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from episodic.admin import ConversationAdmin
+from indexing.admin import MemoryAdmin
 from indexing.models import Memory, UnitKind
 from indexing.word_search import WordSearchAdmin
 from memoryproject.adminkit import values
@@ -13,6 +14,10 @@ from memoryproject.adminkit.filters import recent_filter, words_filter
 from wings.notes.models import Link, Note, NoteVersion
 
 ConversationAdmin.listings += (Listing("Notes", Note, "conversation"),)
+MemoryAdmin.listings += (
+    Listing("Links from it", Link, "from_memory"),
+    Listing("Links to it", Link, "to_memory"),
+)
 
 
 def note_states() -> dict[str, Q]:
