@@ -86,7 +86,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_REDIRECT_URL = "admin:index"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-EMAIL_TIMEOUT = 10  # seconds without a byte; the mail server is the operator's own
+EMAIL_BACKEND = "wings.events.smtp.Backend"
+EMAIL_TIMEOUT = 10
 
 # ---- cookies and HTTPS
 SECURE_REDIRECT_EXEMPT = ["^api/v0/health/", "^metrics$"]  # which come to the port itself

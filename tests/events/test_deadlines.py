@@ -1,19 +1,23 @@
-"""A delivery ends in its time by the clock, however slowly it is answered."""
+"""A delivery or a mail ends in its time by the clock, however slowly it is answered."""
 
 from __future__ import annotations
 
+import smtplib
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
+from django.core.mail import EmailMessage, get_connection
 
 from jobs.draining import drain_jobs
 from memoryproject.process.outward import Line
 from tests.conftest import Agent
 from tests.events.dripping import dripping
 from tests.events.test_webhooks import LOOPBACK, add
-from wings.events import sending
+from wings.events import sending, smtp
 from wings.events.models import Event
 
 pytestmark = pytest.mark.django_db
@@ -26,11 +30,12 @@ LONG_S = 20.0
 def short(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOK_NETWORKS = LOOPBACK
     monkeypatch.setattr(sending, "TIMEOUT_S", TIMEOUT_S)
+    monkeypatch.setattr(smtp, "TIMEOUT_S", TIMEOUT_S)
 
 
 def test_the_times_are_those_that_are_promised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert sending.TIMEOUT_S == 10.0
+    assert (sending.TIMEOUT_S, smtp.TIMEOUT_S) == (10.0, 10.0)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +79,41 @@ def erase(agent: Agent) -> None:
     agent.say(conversation, "I live in Porto.")
     wish = {"scope": "conversation", "id": str(conversation), "reason": "asked for"}
     assert agent.post("erasures", wish).status_code in (200, 202)
+
+
+@pytest.fixture
+def mail_settings(settings: Any) -> Iterator[Any]:
+    settings.EMAIL_BACKEND = "wings.events.smtp.Backend"
+    settings.EMAIL_HOST, settings.EMAIL_USE_TLS = "127.0.0.1", False
+    return settings
+
+
+def send_mail() -> None:
+    with closing(get_connection()) as connection:
+        EmailMessage("s", "b", "a@example.org", ["b@example.org"], connection=connection).send()
+
+
+@pytest.mark.parametrize("greeting", [b"", b"220-"], ids=["nothing of sense", "a greeting"])
+def test_a_mail_server_that_drips_is_let_go(mail_settings: Any, greeting: bytes) -> None:
+    with dripping(greeting=greeting) as dripper:
+        mail_settings.EMAIL_PORT = dripper.port
+        started = time.monotonic()
+        with pytest.raises(TimeoutError):
+            send_mail()
+        assert TIMEOUT_S <= time.monotonic() - started < LONG_S
+        assert dripper.connections == 1 and dripper.is_left_alone()
+
+
+def test_a_mail_server_that_answers_without_end_is_let_go(
+    mail_settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smtp, "TIMEOUT_S", LONG_S)
+    with dripping(drop=b"220-" + 400 * b"a" + b"\r\n") as dripper:
+        dripper.every_s = 0.0
+        mail_settings.EMAIL_PORT = dripper.port
+        with pytest.raises(smtplib.SMTPServerDisconnected, match="without end"):
+            send_mail()
+        assert dripper.is_left_alone()
 
 
 def test_what_fails_within_its_time_fails_as_it_would_without() -> None:

@@ -68,7 +68,7 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
         server.port = free.getsockname()[1]
     controller = Controller(server, hostname="127.0.0.1", port=server.port)
     controller.start()
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "wings.events.smtp.Backend"
     settings.EMAIL_HOST, settings.EMAIL_USE_TLS = "127.0.0.1", False
     settings.EMAIL_PORT = server.port
     settings.PUBLIC_URL = "https://memory.example.org"
@@ -211,7 +211,7 @@ def test_what_the_mail_server_did_not_take_is_sent_later_under_the_same_id(
 
 
 def test_a_mail_server_that_is_away_costs_no_attempt(ana: Agent, settings: Any) -> None:
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_BACKEND = "wings.events.smtp.Backend"
     settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_USE_TLS = "127.0.0.1", 1, False
     hire("olga", "operator")
     let_a_job_die(ana.tenant)

@@ -32,9 +32,9 @@ from wings.events.notices import NOTICES, find_address, render_words
 DAILY_AT = timedelta(hours=6)
 """After midnight, UTC."""
 MAILED_WITHIN = timedelta(days=7)
-"""Age up to which something is mailed: what is older is on the page alone."""
+"""What is older is on the page alone: mail may have been set up today."""
 LINKS_AT_MOST = 5
-"""Newest links of one kind."""
+"""Of one kind, the newest."""
 PAGES = ("notifications", "notification_choice")
 
 
@@ -78,9 +78,9 @@ def send_mails(claim: Claim) -> None:
     sent, put_off = 0, set[UUID | None]()
     if settings.EMAIL_HOST:
         try:
+            # The first mail opens it: its ten seconds are those of the connection, too.
             with closing(get_connection()) as connection:
                 while rows := _open_mail(claim.tenant, put_off):
-                    connection.open()  # it would be closed with the mail otherwise
                     try:
                         sent += _send(connection, claim.tenant, rows)
                     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError):
