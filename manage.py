@@ -22,11 +22,12 @@ def main() -> None:
     from psycopg.errors import RaiseException
 
     from memoryproject.database.errors import UnsafeDatabase
-    from memoryproject.process import web
+    from memoryproject.process import old_commands, web
     from memoryproject.process.loading import without_collecting
     from memoryproject.tenancy.walls import across_tenants
 
     try:
+        sys.argv[1:] = old_commands.translate(sys.argv[1:])
         command = sys.argv[1] if len(sys.argv) > 1 else "help"
         needs_database = command not in WITHOUT_DATABASE and not HELP & set(sys.argv[1:])
         if settings.EMBEDDED_POSTGRES and needs_database:

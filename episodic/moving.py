@@ -22,8 +22,6 @@ from jobs.models import OPEN, Job, Kind
 from memoryproject.edge.errors import Conflict
 from memoryproject.tenancy.models import Tenant
 
-PAUSED = "moves_paused"
-"""Setting of a tenant: somebody has paused the moving of its conversations."""
 Leave = Callable[[Conversation], object]
 """Takes a locked conversation's facts from the user that it is about to leave."""
 TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)
@@ -53,7 +51,7 @@ def change_user(*, tenant: Tenant, external_id: uuid.UUID, user_id: str) -> str:
 
 
 def move_conversation(claim: Claim, *, leave: Leave) -> None:
-    """Move a conversation a batch at a time; after a while, or once paused, hand back.
+    """Move a conversation a batch at a time; after a while hand back.
 
     Raises:
         LeaseLost: nothing was written by this batch.
@@ -66,9 +64,7 @@ def move_conversation(claim: Claim, *, leave: Leave) -> None:
 def _make_step(claim: Claim, leave: Leave) -> bool:
     """Move one batch, or do what comes behind the last one; return whether the job is done."""
     tenant = claim.tenant
-    is_paused = Tenant.objects.get(id=tenant.id).settings.get(PAUSED, False)
-    home = queries.get_conversation(tenant, claim.scope)
-    is_last = is_paused or home.in_user_scope
+    is_last = queries.get_conversation(tenant, claim.scope).in_user_scope
     with commit(claim, finish=is_last):
         if is_last:
             return True
@@ -99,28 +95,12 @@ def _settle(conversation: Conversation, leave: Leave) -> None:
 
 
 def queue_moves(*, at_most: int) -> None:
-    """Queue the moves of conversations that no job moves, unless their tenant has paused that.
+    """Queue the moves of conversations that no job moves.
 
     For the reconciler: what an upgrade finds, what has got its user later, what lost its job.
     Uses index: episodic_conversation_to_move.
     """
     rows = Conversation.across_tenants.select_related("tenant").filter(TO_MOVE)
-    rows = rows.exclude(tenant__settings__contains={PAUSED: True})
     at_work = Job.across_tenants.filter(OPEN, kind=Kind.MOVE).values("scope")
     for conversation in rows.exclude(id__in=at_work).order_by("tenant", "user_id", "id")[:at_most]:
         enqueue(tenant=conversation.tenant, kind=Kind.MOVE, scope=conversation.id)
-
-
-def pause_moves(tenant: Tenant) -> None:
-    """Let each move end with the batch that it is at; answers miss nothing meanwhile."""
-    tenant.change_setting(PAUSED, True)
-
-
-def resume_moves(tenant: Tenant) -> None:
-    """Go on with what was paused; the reconciler queues it."""
-    tenant.change_setting(PAUSED)
-
-
-def count_moves(tenant: Tenant) -> int:
-    """Return how many conversations are still to be moved."""
-    return Conversation.objects.of(tenant).filter(TO_MOVE).count()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.conf import settings
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from indexing.languages import LANGUAGES, SIMPLE
@@ -68,17 +67,11 @@ def _map(values: Any) -> npt.NDArray[Any]:
 
 def preload() -> None:
     """Load the classifier here, so that processes forked from this one share it."""
-    if settings.SEARCH_LANGUAGE == "auto":
-        _identifier()
+    _identifier()
 
 
 def detect_language(texts: Sequence[str]) -> str:
-    """Return the text search language that fits `texts`, `simple` when in doubt.
-
-    With the setting MEMORY_LANGUAGE other than `auto`, that one.
-    """
-    if settings.SEARCH_LANGUAGE != "auto":
-        return str(settings.SEARCH_LANGUAGE)
+    """Return the text search language that fits `texts`, `simple` when in doubt."""
     sample = "\n".join(texts)[:SAMPLE_LETTERS]
     if sum(letter.isalpha() for letter in sample) < LEAST_LETTERS:
         return SIMPLE

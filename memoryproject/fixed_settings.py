@@ -1,5 +1,7 @@
 """Settings of Django and of libraries that no variable changes; `settings.py` holds the others."""
 
+from datetime import timedelta
+
 from memoryproject.adminkit.site import UNFOLD as UNFOLD
 from memoryproject.process import release
 
@@ -99,6 +101,8 @@ CSRF_COOKIE_HTTPONLY = True
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # ---- logins: wrong passwords for a name, from one address, lock that name there for a while
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=10)
 AXES_CLIENT_IP_CALLABLE = "memoryproject.edge.callers.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_CALLABLE = "wings.console.signin.pages.answer_locked_out"

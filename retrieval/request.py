@@ -9,7 +9,6 @@ an answer reads is for `markdown.py` and `packing.py`.
 """
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, get_args
@@ -54,8 +53,6 @@ class RecallRequest:
     min_seq: int | None = None
     fresh: bool = False
     """Whether the last messages that are in no episode yet come, whatever the question."""
-    fusion: Mapping[str, Any] | None = None
-    """Numbers to use instead of the tenant's, by their names in `Fusion`."""
     scope: str = CONVERSATION
     user_id: str | None = None
     """User whose conversations are searched with the scope `user`; None: the conversation's own."""

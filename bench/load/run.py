@@ -91,7 +91,7 @@ def fill(server: Server, calls: Iterable[Call]) -> None:
             raise RuntimeError(f"{call.path} was answered with {status}")
     with database.connect(server.data_dir) as connection:
         connection.execute(CANCEL_VECTORS)
-    tell(f"… {server.manage('drain_jobs')}")
+    tell(f"… {server.manage('worker', '--drain')}")
 
 
 def read_settings(server: Server) -> dict[str, int]:

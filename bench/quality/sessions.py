@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
 from bench.quality.files import read_json
 from episodic import window
 from episodic.engines import Line
-from episodic.models import Message
+from episodic.models import Message, Role
 from episodic.offline.segmenter import OfflineSegmenter
 from memoryproject.ai.embeddings import embed_passages
 from semantic.engines import EpisodeText
-from wings.transfer.loading import LoadedConversation, UnreadableFile, read_conversations
+from wings.transfer.loading import LoadedConversation, UnreadableFile, to_uuid
 
 TURN = re.compile(r"D:?(\d+):(\d+)")
 Turns = str | list[str]
+TURN_LENGTH = timedelta(seconds=40)
+"""LoCoMo dates sessions, not turns."""
+LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
 
 
 class Question(BaseModel):
@@ -32,9 +38,10 @@ class Question(BaseModel):
 
 
 class Sample(BaseModel):
-    """A conversation's questions, and its observations by session and speaker."""
+    """A conversation with its questions, and its observations by session and speaker."""
 
     sample_id: str | int
+    conversation: dict[str, Any]
     qa: list[Question] = []
     observation: dict[str, dict[str, list[tuple[str, Turns]]]] = {}
 
@@ -65,11 +72,32 @@ def read_samples(path: Path) -> list[tuple[Sample, LoadedConversation]]:
     Raises:
         UnreadableFile: the file does not hold LoCoMo's samples.
     """
-    samples = read_json(path, SAMPLES)
     try:
-        return list(zip(samples, read_conversations(path), strict=True))
-    except UnreadableFile as error:
-        raise UnreadableFile(f"{path} does not hold LoCoMo's samples: {error}") from error
+        return [(sample, _to_conversation(sample)) for sample in read_json(path, SAMPLES)]
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableFile(f"{path} does not hold LoCoMo's samples.") from error
+
+
+def _to_conversation(sample: Sample) -> LoadedConversation:
+    name = str(sample.sample_id)
+    return LoadedConversation(name, to_uuid(name), tuple(_to_messages(sample.conversation)))
+
+
+def _to_messages(conversation: dict[str, Any]) -> Iterator[Message]:
+    """Yield the turns of all sessions, in order."""
+    sessions = (re.fullmatch(r"session_(\d+)", key) for key in conversation)
+    for session in sorted(int(match[1]) for match in sessions if match):
+        start = datetime.strptime(conversation[f"session_{session}_date_time"], LOCOMO_TIME)
+        for number, turn in enumerate(conversation[f"session_{session}"]):
+            caption = turn.get("blip_caption")
+            shared = f" [shared a photo: {caption}]" if caption else ""
+            yield Message(
+                role=Role.USER,
+                content=(turn["text"] + shared).strip() or "…",
+                occurred_at=start.replace(tzinfo=UTC) + number * TURN_LENGTH,
+                name=turn["speaker"],
+                metadata={"dia_id": turn["dia_id"]},
+            )
 
 
 def read_sessions(path: Path) -> list[tuple[Sample, list[Session]]]:

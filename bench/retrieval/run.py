@@ -54,7 +54,7 @@ def fill(server: Server, client: Client, *, sizes: list[int], seed: int) -> None
     for size in sizes:
         client.require("flush", conversation_id=_name(size))
     tell("Making episodes and facts …")
-    tell(f"… {server.manage('drain_jobs')}")
+    tell(f"… {server.manage('worker', '--drain')}")
 
 
 def _name(size: int) -> str:

@@ -65,7 +65,7 @@ def measure(sizes: Sequence[int], *, seed: int) -> Costs:
         key = server.manage("create_api_key", "--tenant=scale")
         client = Client(port=server.port, key=key)
         empty, stored = _read_number(server, SIZE), sum(sizes) + 2 * SINGLE_MESSAGES
-        starting = _spend(lambda: server.manage("drain_jobs"))
+        starting = _spend(lambda: server.manage("worker", "--drain"))
         tell("Posting messages one by one …")
         names = {size: str(uuid.uuid4()) for size in sorted(sizes)}
         single = str(uuid.uuid4())
@@ -83,7 +83,7 @@ def measure(sizes: Sequence[int], *, seed: int) -> Costs:
             client.require("flush", conversation_id=name)
         tell("Making episodes and facts …")
         before = _read_clocks(server)
-        worked = _spend(lambda: tell(f"… {server.manage('drain_jobs')}"))
+        worked = _spend(lambda: tell(f"… {server.manage('worker', '--drain')}"))
         pipeline = _read_clocks(server).since(before, operations=stored)
         grown, units = _read_number(server, SIZE) - empty, _read_number(server, UNITS) / stored
         tell("Asking …")

@@ -151,7 +151,6 @@ class ReadOnlyAdmin(ListAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     search_fields: tuple[str, ...] = ("id",)
-    list_after_template = "admin/save_list.html"
     change_form_template = "admin/read_only_form.html"
     change_form_outer_before_template = "admin/story.html"
     change_form_outer_after_template = "admin/belongings.html"

@@ -124,10 +124,6 @@ def find_closing(model: Name) -> datetime | None:
     return row.closed_at if row else None
 
 
-def find_provider() -> str:
-    return find_chat_model().provider
-
-
 def find_models_away() -> QuerySet[Breaker]:
     """Return the breakers that are open of the models that are configured, by their names."""
     return find_configured().exclude(open_until=None).order_by("model")

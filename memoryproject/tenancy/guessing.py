@@ -18,16 +18,12 @@ _forgiven_at: OrderedDict[str, float] = OrderedDict()
 
 def is_slowed(place: str) -> int:
     """Return the whole seconds until the place may be wrong again; 0: it may be now."""
-    if not settings.KEY_FAILURES:
-        return 0
     with _lock:
         lag_s = _forgiven_at.get(place, 0.0) - time.monotonic()
     return math.ceil(max(round(lag_s - 60.0 + _step_s(), 6), 0.0))  # sums of floats stray
 
 
 def note_wrong_key(place: str) -> None:
-    if not settings.KEY_FAILURES:
-        return
     now = time.monotonic()
     with _lock:
         lag_s = max(_forgiven_at.pop(place, 0.0) - now, 0.0)

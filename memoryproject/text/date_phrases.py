@@ -8,7 +8,7 @@ from functools import cache, partial
 from memoryproject.process.tables import read_table
 from memoryproject.text import date_meanings
 from memoryproject.text.date_meanings import CHINESE, ENGLISH, UNITS, Meaning, Printer, Rule
-from memoryproject.text.sentences import Writing, detect_writing
+from memoryproject.text.sentences import is_english
 
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 WORD = re.compile(r"[^\W\d_]+")
@@ -53,7 +53,7 @@ def get_languages() -> tuple[Language, ...]:
 def find_language(text: str) -> Language | None:
     """Return which of these languages a text is in, None for English and all others."""
     sample = text[:SAMPLE_CHARACTERS]
-    if CJK.search(sample) or detect_writing(sample) is not Writing.OTHER:
+    if CJK.search(sample) or is_english(sample):
         return None
     words = [word.lower() for word in WORD.findall(sample)]
     counts = [sum(word in one.known_by for word in words) for one in get_languages()]

@@ -1,21 +1,10 @@
-"""Splits text into sentences and tells English, Chinese and other writing apart."""
+"""Splits text into sentences, and tells English by its words."""
 
 import re
-from enum import StrEnum
 
 from memoryproject.text.words import read_words
 
-
-class Writing(StrEnum):
-    """Which rules fit a text; OTHER is any language that we have no rules for."""
-
-    ENGLISH = "en"
-    CHINESE = "zh"
-    OTHER = "other"
-
-
 HAN = re.compile(r"[\u3400-\u9fff]")
-KANA = re.compile(r"[\u3040-\u30ff]")
 LATIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 ENGLISH_WORDS, FOREIGN_WORDS = read_words("english"), read_words("foreign")
 TITLES = r"Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e"
@@ -64,22 +53,13 @@ def _goes_on(piece: str, rest: str) -> bool:
     )
 
 
-def detect_writing(text: str, *, default: Writing = Writing.ENGLISH) -> Writing:
-    """Return which rules fit `text`; a few Latin words inside Chinese leave it Chinese.
-
-    `default` is for Latin letters without a word that any language is known by.
-    """
-    if KANA.search(text):
-        return Writing.OTHER
-    if HAN.search(text):
-        return Writing.CHINESE
+def is_english(text: str) -> bool:
+    """Return whether Latin letters are English, or have no word that a language is known by."""
     words = [word.lower().replace("’", "'") for word in LATIN_WORD.findall(text)]
     english = sum(word in ENGLISH_WORDS or "'" in word for word in words)
     foreign = sum(word in FOREIGN_WORDS for word in words)
     is_ascii = sum(word.isascii() for word in words)
-    if not words or foreign > english or 2 * is_ascii < len(words):
-        return Writing.OTHER
-    return Writing.ENGLISH if english > foreign else default
+    return bool(words) and foreign <= english and 2 * is_ascii >= len(words)
 
 
 def shorten(text: str, at_most: int) -> str:

@@ -8,9 +8,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-COUNTERS = ("chars4", "e5", "larger", "max")
-"""What MEMORY_TOKEN_COUNTER may name; `memoryproject.ai.counting` makes them."""
-
 _WIDE = re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 

@@ -34,29 +34,18 @@ from retrieval.markdown import SHOWN_AT_MOST, Fence
 from retrieval.models import Retrieval
 from retrieval.recall import Draft
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
-from retrieval.search import scores
 from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.renderings import CATEGORIES, FactOutput
 
 DETAILS = ["auto", "none", "low", "high"]
-
-
-class FusionInput(fields.Strict):
-    """Numbers of the formula that orders memories; absent ones are the tenant's."""
-
-    k = fields.WholeNumberField(required=False, min_value=0, max_value=scores.K_AT_MOST)
-    depth = fields.WholeNumberField(required=False, min_value=1, max_value=scores.DEPTH_AT_MOST)
-    lexical_weight = fields.NumberField(
-        required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST
-    )
-    vector_weight = fields.NumberField(required=False, min_value=0, max_value=scores.WEIGHT_AT_MOST)
-    floor = fields.NumberField(required=False, min_value=0, max_value=1)
+GONE = "fusion"
+"""A field of up to version 0.2: numbers for the formula, which changed next to nothing."""
 
 
 class ContextInput(ScopedInput):
     """The body of `context_pre_retrieve`."""
 
-    ignored = frozenset({"episodic_limit", "detail"})
+    ignored = frozenset({"episodic_limit", "detail", GONE})
 
     query = fields.ContentField(help_text=QUERY)
     queries = serializers.ListField(
@@ -99,9 +88,6 @@ class ContextInput(ScopedInput):
         default=False, help_text="Say of each memory its id and how it was found."
     )
     fence = FenceField()
-    fusion = FusionInput(
-        required=False, help_text="Other numbers for the formula that orders memories."
-    )
     links = LinksField()
     whole = fields.FlagField(
         default=False,
@@ -122,7 +108,7 @@ class ContextInput(ScopedInput):
 class RetrieveInput(ContextInput):
     """The body of `retrieve_memory` and `retrieve_memory/raw`."""
 
-    ignored = frozenset()
+    ignored = frozenset({GONE})
 
     preferences_only = None  # type: ignore[assignment]  # these calls answer with messages, too
     episodic_limit = fields.WholeNumberField(

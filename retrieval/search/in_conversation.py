@@ -25,12 +25,13 @@ from retrieval.question_times import NO_TIMES, TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
 from retrieval.search.late import judge, read_lines
-from retrieval.search.scores import DEFAULTS, Fusion
 from retrieval.statements import read_hybrid, run
 
 EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
 """Facts that point at the messages they were drawn from, served or not."""
+DEPTH = 100
+"""Memories that each leg brings, the specification's number; with 10 R@5 is .003 less."""
 LEAST_LINES = 100
 JUDGED_LINES = 400
 """Messages that are judged by their tokens, before the best of them are handed out."""
@@ -91,7 +92,6 @@ class Question:
     """Messages of the found episodes that come along, the best of all together."""
     known: Sequence[uuid.UUID] | None = None
     """Search these memories alone, active or not: what was believed at a moment."""
-    fusion: Fusion = DEFAULTS
     shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
     times: TimesAsked = NO_TIMES
     """Times that it asks about; not read without a budget."""
@@ -101,7 +101,6 @@ class Question:
 
 def to_question(
     request: RecallRequest,
-    fusion: Fusion,
     meaning: Meaning,
     now: datetime,
     known: Sequence[uuid.UUID] | None,
@@ -113,7 +112,7 @@ def to_question(
     """
     fact_limit, episode_limit, line_limit = request.semantic_limit, EPISODIC_LIMIT, 0
     if request.max_tokens is not None:
-        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), LEGS * fusion.depth
+        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), LEGS * DEPTH
         line_limit = min(max(LEAST_LINES, request.max_tokens // TOKENS_A_LINE), MOST_LINES)
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     return Question(
@@ -125,7 +124,6 @@ def to_question(
         episode_limit=request.episodic_limit or episode_limit,
         line_limit=line_limit,
         known=known,
-        fusion=fusion,
         shelves=(MemoryKind.FACT,) if only_facts else (MemoryKind.FACT, MemoryKind.EPISODE),
         shown=request.is_plain,
     )
@@ -219,9 +217,9 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         else question.line_limit,
         "shown": question.shown,
         **question.meaning.to_parameters(),
-        **question.fusion.as_parameters(),
-        "fact_pool": UNITS_A_FACT * question.fusion.depth,
-        "episode_pool": UNITS_AN_EPISODE * question.fusion.depth,
+        "depth": DEPTH,
+        "fact_pool": UNITS_A_FACT * DEPTH,
+        "episode_pool": UNITS_AN_EPISODE * DEPTH,
         "factor": fsrs_memory.FACTOR,
         "decay": fsrs_memory.DECAY,
         "believed": question.known is not None,

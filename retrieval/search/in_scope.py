@@ -10,7 +10,7 @@ from indexing.models import MemoryKind
 from retrieval.hits import Hit
 from retrieval.scope import Scope
 from retrieval.search import in_conversation
-from retrieval.search.in_conversation import Question
+from retrieval.search.in_conversation import DEPTH, Question
 from retrieval.search.in_tenant import SearchRequest, find_with
 
 LEGS = 4
@@ -47,5 +47,5 @@ def _to_search(scope: Scope, question: Question, shelf: MemoryKind) -> SearchReq
         category=request.searched_category if shelf is MemoryKind.FACT else None,
         as_of=request.as_of,
         known_at=request.known_at,
-        max_results=LEGS * question.fusion.depth,
+        max_results=LEGS * DEPTH,
     )

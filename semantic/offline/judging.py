@@ -145,7 +145,8 @@ class Judge:
             and shares[INSTRUCTION] >= max(told, REQUEST_WEIGHT * asked)
         )
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
-        reasons = (told > asked, endangers, is_sure(heads.KEEP))
+        tells_most = told > max(asked, shares["smalltalk"])
+        reasons = (tells_most, endangers, is_sure(heads.KEEP))
         tells = sum(reasons) > 1
         is_kept = is_to_keep or (is_meant and (takes_rules if is_rule else tells))
         category = None

@@ -24,7 +24,7 @@ from tests.conftest import Agent, make_agent
 from tests.emptying import delete_all_rows
 from tests.semantic.learning import leave_suggestion
 from tests.talk import whole_talk
-from wings.console.models import ExportRun, ImportBatch, ImportRun, PageRead, SavedFilter
+from wings.console.models import ExportRun, ImportBatch, ImportRun, PageRead
 from wings.erasure.models import RetentionPolicy
 from wings.erasure.services import place_hold
 from wings.events.models import EventType, Notification
@@ -95,7 +95,6 @@ def leave_rows_everywhere(ana: Agent) -> None:
     Withholding.objects.create(
         tenant=ana.tenant, since=timezone.now(), actor="somebody", reason=f"For {SCRIPT}"
     )
-    SavedFilter.objects.create(owner="ana", name=SCRIPT, path="/admin/search/", shared=True)
     taken = {"tenant": ana.tenant, "person": "somebody"}
     ExportRun.objects.create(**taken, table="facts", format="csv")
     PageRead.objects.create(**taken, page="console:search")

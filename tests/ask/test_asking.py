@@ -270,8 +270,7 @@ def test_a_budget_without_a_price_is_a_409(
 
 def test_commands_set_the_rate_and_the_budget_of_questions(home: Home, settings: Settings) -> None:
     settings.CHAT_MODEL, settings.PRICES = "scripted", {"scripted": (Decimal(2), Decimal(10))}
-    call_command("set_rate", "7", tenant="ana's", unit=limits.QUESTIONS)
-    call_command("set_budget", "ana's", "2.50", questions=True)
+    call_command("tenant", "ana's", "--questions", "7", "--questions-budget", "2.50")
     home.ana.tenant.refresh_from_db()
     assert limits.find_rate(home.ana.tenant, limits.QUESTIONS) == 7
     assert spending.find_budget(home.ana.tenant, spending.QUESTIONS) == Decimal("2.50")

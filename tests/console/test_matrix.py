@@ -31,7 +31,7 @@ from tests.admin.pages import newest
 from tests.conftest import Agent, make_agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.emptying import delete_all_rows
-from wings.console.models import ImportRun, SavedFilter
+from wings.console.models import ImportRun
 from wings.erasure.models import Erasure
 from wings.notes.models import Link, Note
 from wings.people.models import Person
@@ -90,7 +90,6 @@ TABLES = {
     "console.pageread": "as",
     "console.importrun": "cas",
     "console.importbatch": "s",
-    "console.savedfilter": "s",
     "axes.accessattempt": "s",
     "axes.accesslog": "s",
     "auth.user": "s",
@@ -154,8 +153,6 @@ PAGES = {
     "console:notifications": Page(STAFF, post=302),
     "console:notification_choice": Page(STAFF, post=400),
     "console:search": Page("cas", post=200),
-    "console:save_filter": Page("cos", get=405, post=302),
-    "console:forget_filter": Page("cos", get=405, post=404),
     "console:case_file": Page("cas", post=200),
     "console:case": Page("cas", post=200),
     "console:case_test": Page("cs", get=405, post=400),
@@ -218,8 +215,6 @@ def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
         ana = make_agent("ana's", "ana")
         leave_rows_everywhere(ana)
         User.objects.create_user("somebody")
-        saved = {"owner": "somebody", "path": "/admin/semantic/fact/"}
-        SavedFilter.objects.get_or_create(**saved, name="wrong ones")
         yield ana
         delete_all_rows()
 
@@ -282,7 +277,6 @@ def fill_slot(slot: str) -> Any:
         "job_id": Job,
         "key_id": APIKey,
         "tenant_id": Tenant,
-        "filter_id": SavedFilter,
         "run_id": ImportRun,
         "withholding_id": Withholding,
         "test_id": MemoryTest,

@@ -33,13 +33,11 @@ SEES = {
 }
 MAY = {
     "curator": (
-        "semantic.curate_fact notes.curate_note episodic.read_content retrieval.run_playground "
-        "console.add_savedfilter"
+        "semantic.curate_fact notes.curate_note episodic.read_content retrieval.run_playground"
     ),
     "auditor": "episodic.reveal_content",
     "operator": (
-        "events.redeliver_event jobs.operate_job tenancy.manage_apikey tenancy.set_budget "
-        "console.add_savedfilter"
+        "events.redeliver_event jobs.operate_job tenancy.manage_apikey tenancy.set_budget"
     ),
 }
 SEES["auditor"] += " console.pageread"

@@ -87,19 +87,11 @@ def test_amid_a_move_nothing_is_missed_and_nothing_found_twice(ana: Agent, talk:
     assert owners(ana) == {mira}
 
 
-def test_a_move_can_be_paused_and_resumed(ana: Agent, talk: uuid.UUID) -> None:
+def test_a_move_is_queued_once(ana: Agent, talk: uuid.UUID) -> None:
     name_user(ana, talk, "mira")
-    moving.pause_moves(ana.tenant)
-    moving.queue_moves(at_most=10)
-    assert not Job.objects.of(ana.tenant).filter(kind=Kind.MOVE).exists()
-    assert moving.count_moves(ana.tenant) == 1
-    assert "Rotterdam" in asked(ana, scope="user", user_id="mira")
-    moving.resume_moves(ana.tenant)
     moving.queue_moves(at_most=10)
     moving.queue_moves(at_most=10)
     assert Job.objects.of(ana.tenant).filter(kind=Kind.MOVE, state=State.READY).count() == 1
-    drain_jobs()
-    assert moving.count_moves(ana.tenant) == 0
 
 
 def test_a_conversation_becomes_another_users_and_is_given_back(

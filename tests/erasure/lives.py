@@ -23,7 +23,6 @@ from memoryproject.tenancy.walls import acting_for
 from semantic.models import Fact, Suggestion
 from tests.conftest import Agent
 from tests.talk import MORNING, messages, whole_talk
-from wings.console.models import SavedFilter
 from wings.transfer import imports
 
 CANARY = "Zanzibarquux"
@@ -125,8 +124,6 @@ def import_canary(agent: Agent, conversation: uuid.UUID) -> None:
             file=file,
             conversation=conversation,
         )
-    path = f"/admin/search/?conversation={conversation}&q={CANARY}"
-    SavedFilter.objects.create(owner="somebody", name=f"{CANARY} again", path=path)
 
 
 def tell_everywhere(agent: Agent, conversation: uuid.UUID) -> None:

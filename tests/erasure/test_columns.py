@@ -60,11 +60,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "page": WORD,
         "words_sha256": "a hash under the server's pepper; goes after a year, and with the tenant",
     },
-    "console_savedfilter": {
-        "owner": WHO,
-        "name": "a person's own; one whose address names what is erased goes",
-        "path": "one that names what is erased goes (saved_searches)",
-    },
     "django_admin_log": {
         "object_id": NUMBERS,
         "object_repr": "put as (erased) where it called what is erased",

@@ -168,9 +168,10 @@ def test_every_command_has_its_row_and_no_other_has() -> None:
 
 
 def test_every_command_that_a_page_names_is_there() -> None:
+    """Of the changes those that are not released yet: earlier versions had other commands."""
     makefile = (settings.BASE_DIR / "Makefile").read_text()
     for page in PAGES:
-        text = read_page(page)
+        text = read_page(page).partition("\n## [0.")[0]
         for target in re.findall(r"(?:^|`)make ([a-z]+)", text, re.M):
             assert f"\n{target}:" in makefile, f"{page}: make {target}"
         for command in re.findall(r"manage\.py ([a-z_]+)", text):

@@ -14,12 +14,10 @@ from jobs.models import WorkerRestart
 from memoryproject.ai.models import Breaker
 from memoryproject.tenancy.models import Tenant, TenantModel
 from tests.guards.test_tenant_walls import MODELS, OURS
-from wings.console.models import SavedFilter
 from wings.events.models import MailChoice
 
 LABELS = [*OURS, "ai"]
 BELONGS_TO_NOBODY: dict[type[models.Model], str] = {
-    SavedFilter: "a person's, under a name of the admin; what it leads to is asked for anew",
     MailChoice: "a person's, about mails that each are about one tenant",
     WorkerRestart: "of the processes that work for all tenants",
     Breaker: "the state of a model, which all tenants share",

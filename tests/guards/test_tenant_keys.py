@@ -24,7 +24,6 @@ WITHOUT_TENANT = {
     "tenancy_tenant": "the tenants themselves: a copy on each node",
     "tenancy_allowance": "of keys and tenants alike, read before a tenant is known; on one node",
     "tenancy_installation": "what an installation has noted about itself",
-    "console_savedfilter": "a person's",
     "events_mailchoice": "a person's",
     "jobs_workerrestart": "of the processes that work for all tenants",
     "ai_breaker": "the state of a model, which all tenants share",

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def named(model: str) -> breaker.Name:
-    return breaker.Name(breaker.find_provider(), model)
+    return breaker.Name(breaker.find_chat_model().provider, model)
 
 
 def fail(model: str, error: Exception | None = None, *, times: int = 1) -> None:
@@ -188,7 +188,7 @@ def test_while_the_model_is_down_jobs_wait_without_asking_it(
     model: ModelServer, ana: Agent, talk: uuid.UUID
 ) -> None:
     Breaker.objects.create(
-        provider=breaker.find_provider(), model="scripted", failures=5,
+        provider=breaker.find_chat_model().provider, model="scripted", failures=5,
         opened_at=Now(), open_until=Now() + PAUSE,
     )  # fmt: skip
     ana.flush(talk)

@@ -238,18 +238,18 @@ def test_the_command_sets_and_tells_a_budget(ana: Agent, settings: Settings) -> 
 
     def run(*words: str) -> str:
         out = StringIO()
-        call_command("set_budget", ana.tenant.name, *words, stdout=out)
+        call_command("tenant", ana.tenant.name, *words, stdout=out)
         return out.getvalue()
 
-    assert "no limit" in run()
-    assert "0 parked jobs go on" in run("2.50") and "of 2.50" in run()
-    assert "no limit" in run("none")
+    assert "spent today: 0.0000 no limit" in run()
+    assert "0 parked jobs go on" in run("--budget", "2.50") and "of 2.50" in run()
+    assert "spent today: 0.0000 no limit" in run("--budget", "none")
     for wrong in ("-1", "much", "NaN"):
         with pytest.raises(CommandError):
-            run("--", wrong)
+            run(f"--budget={wrong}")
     settings.PRICES = {}
     with pytest.raises(CommandError, match="MEMORY_PRICES"):
-        run("1")
+        run("--budget", "1")
 
 
 def test_a_budget_that_cannot_be_kept_keeps_the_server_from_starting(settings: Settings) -> None:

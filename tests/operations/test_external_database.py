@@ -83,9 +83,16 @@ def test_a_server_that_is_away_is_named_in_one_sentence() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MEMORY_LLM", "oracle"), ("MEMORY_WORKERS", "0"), ("MEMORY_DEBUG", "maybe")],
+    [("MEMORY_LLM", "oracle"), ("MEMORY_WORKERS", "0"), ("MEMORY_HTTPS", "maybe")],
 )
 def test_a_setting_that_cannot_be_used_is_named_in_one_sentence(name: str, value: str) -> None:
     done = manage("check", **{name: value})
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: {name} must") and done.stderr.count("\n") == 1
+
+
+def test_a_setting_that_is_gone_is_named_not_passed_over() -> None:
+    done = manage("check", MEMORY_LANGUAGE="german", MEMORY_PAGE_BYTES_FILE="/run/secrets/bytes")
+    assert done.returncode == 0, done.stderr
+    for name in ("MEMORY_LANGUAGE", "MEMORY_PAGE_BYTES"):
+        assert f"{name} is set, and no longer a setting" in done.stderr

@@ -61,7 +61,7 @@ def check_life(copy: Product, before: list[Any]) -> None:
         assert answers(caller) == before
         ready = "SELECT count(*) FROM jobs_job WHERE state = 'ready'"
         assert copy.query(ready)[0][0] >= 2
-        copy.manage("drain_jobs")
+        copy.manage("worker", "--drain")
         assert copy.query("SELECT DISTINCT state FROM jobs_job") == [("done",)]
         state = caller.get(f"conversations/{TALK['conversation_id']}").json()
         assert (state["messages"], state["pending"], state["set_aside"]) == (24, 0, 0)
@@ -83,7 +83,7 @@ def test_a_sealed_backup_is_restored_into_another_folder(product: Product, folde
     with web(product.around()) as port:
         caller = product.caller(port)
         remember(caller)
-        product.manage("drain_jobs")
+        product.manage("worker", "--drain")
         leave_work(caller)
         before = answers(caller)
         product.manage("backup", str(path), "--passphrase-file", str(phrase))
@@ -126,17 +126,17 @@ def test_a_lost_key_pepper_is_told_and_can_be_put_back(product: Product) -> None
     pepper = file.read_text(encoding="utf-8")
     product.manage("migrate", "-v0")
     file.unlink()
-    for command in (["migrate"], ["drain_jobs"], ["list_keys"]):
+    for command in (["migrate"], ["worker", "--drain"], ["keys"]):
         assert "not the secret under which the keys" in fails(product, *command)
     with web(product.around()) as port:
         answer = ask(product.caller(port))
-        assert answer.status == 503 and "accept_pepper" in answer.json()["message"]
+        assert answer.status == 503 and "--accept-pepper" in answer.json()["message"]
     assert file.read_text(encoding="utf-8") != pepper
     file.write_text(pepper, encoding="utf-8")
     with web(product.around()) as port:
         assert ask(product.caller(port)).status == 200
     file.unlink()
-    product.manage("accept_pepper")
+    product.manage("migrate", "-v0", "--accept-pepper")
     with web(product.around()) as port:
         assert ask(product.caller(port)).status == 401
 

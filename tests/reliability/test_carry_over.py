@@ -116,11 +116,11 @@ def check_stored(product: Product) -> None:
             "SELECT name FROM tenancy_tenant WHERE id = (SELECT tenant_id FROM episodic_message"
             " LIMIT 1)"
         )[0]
-        product.manage("set_quota", tenant, "--rows", str(stored["rows"]))
+        product.manage("tenant", tenant, "--stored-rows", str(stored["rows"]))
         talk = {"conversation_id": EXPECTED["asked"]["conversation_id"]}
         message = {"role": "user", "content": "One more."}
         assert caller.post("add_message", {**talk, "message": message}).status == 413
-        product.manage("set_quota", tenant, "--rows", "default")
+        product.manage("tenant", tenant, "--stored-rows", "default")
 
 
 def check_answers(new: Product) -> None:
@@ -135,7 +135,7 @@ def check_answers(new: Product) -> None:
         message = {"role": "user", "content": "I have a dog called Bruno now."}
         assert caller.post("add_message", {**talk, "message": message}).status == 201
         assert caller.post("flush", talk).status == 202
-        new.manage("drain_jobs")
+        new.manage("worker", "--drain")
         assert caller.get(f"conversations/{talk['conversation_id']}").json()["pending"] == 0
     sizes = new.query("SELECT sum(units) FROM indexing_shelfsize WHERE user_scope IS NULL")
     assert sizes == new.query("SELECT count(*) FROM indexing_searchunit WHERE invalid_at IS NULL")

@@ -44,7 +44,7 @@ def test_the_mirror_answers_while_the_database_is_away(template: Product, folder
             bread = write(ana, "Bread is baked.", occurred_at="2020-01-01T00:00:00Z")
             link(ana, stands, bread)
             secret = write(cleo, "The lighthouse of cleo stands elsewhere.")
-            product.manage("drain_jobs")
+            product.manage("worker", "--drain")
             before = ana.post("reconstruct_context", QUERY)
             assert ids(before) == [stands, bread] and before.json()["degraded"] is None
             product.stop()

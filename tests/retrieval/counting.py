@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memoryproject.ai.counting import get_counter
+from memoryproject.ai.counting import COUNTERS
 from memoryproject.text import tokens
 
 
@@ -13,7 +13,7 @@ from memoryproject.text import tokens
 def counted_by(name: str) -> Iterator[None]:
     """Let the server count by this counter, as if it were configured."""
     before = tokens.in_use()
-    tokens.use(get_counter(name))
+    tokens.use(COUNTERS[name])
     try:
         yield
     finally:

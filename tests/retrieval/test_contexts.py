@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from indexing.models import Memory
 from jobs.reconciler import reconcile
-from memoryproject.ai.counting import get_counter
+from memoryproject.ai.counting import COUNTERS
 from memoryproject.text import tokens
 from retrieval.models import Context, ContextSection
 from semantic.models import Fact
@@ -56,7 +56,7 @@ def text_of(agent: Agent, context: dict[str, Any]) -> str:
     text = str(answer.content.decode())
     shown = agent.get(f"contexts/{context['id']}").json()
     room = max(0, shown["max_tokens"] - shown["reserved_for_response"])
-    counter = get_counter(shown["counter"])
+    counter = COUNTERS[shown["counter"]]
     assert answer["Memory-Token-Counter"] == shown["counter"]
     assert answer["Memory-Remaining-Tokens"] == str(shown["remaining_tokens"])
     assert counter.count(text) <= room - shown["remaining_tokens"]
@@ -167,7 +167,7 @@ def test_a_system_prompt_that_does_not_fit_is_refused_and_not_cut(ana: Agent) ->
     assert Context.objects.of(ana.tenant).count() == 1
 
 
-@pytest.mark.parametrize("name", tokens.COUNTERS)
+@pytest.mark.parametrize("name", COUNTERS)
 def test_a_context_is_counted_for_good_by_the_counter_it_was_made_with(
     ana: Agent, name: str
 ) -> None:
@@ -186,7 +186,7 @@ CONTENTS = st.lists(PIECES, min_size=1, max_size=80).map("".join).filter(lambda 
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize("name", tokens.COUNTERS)
+@pytest.mark.parametrize("name", COUNTERS)
 @trials(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     max_examples=15,

@@ -14,8 +14,7 @@ import pytest
 import tiktoken
 from tiktoken_ext import openai_public
 
-from memoryproject.ai.counting import ENCODINGS, get_counter
-from memoryproject.text.tokens import COUNTERS
+from memoryproject.ai.counting import COUNTERS, ENCODINGS
 
 Reference = list[tiktoken.Encoding]
 TABLE = {
@@ -66,7 +65,7 @@ def measure(text: str, references: Reference) -> int:
 
 @pytest.mark.parametrize("kind", TABLE)
 def test_no_script_counts_less_than_by_the_tokenizers(kind: str, references: Reference) -> None:
-    assert get_counter("max").count(TABLE[kind]) >= measure(TABLE[kind], references)
+    assert COUNTERS["max"].count(TABLE[kind]) >= measure(TABLE[kind], references)
 
 
 def draw_any(rng: random.Random) -> str:
@@ -92,12 +91,12 @@ def test_no_drawn_text_counts_less(
     low = [
         text
         for text in (draw(rng) for _ in range(DRAWN))
-        if get_counter("max").count(text) < measure(text, references)
+        if COUNTERS["max"].count(text) < measure(text, references)
     ]
     assert not low
 
 
-def test_english_costs_what_it_costs_by_the_larger() -> None:
+def test_english_costs_little_more_than_by_the_rule() -> None:
     text = "We moved to Porto last month, because the rent is lower there, and I like it. " * 20
-    assert get_counter("max").count(text) <= 1.08 * get_counter("larger").count(text)
-    assert max(get_counter(name).count(text) for name in COUNTERS) == get_counter("max").count(text)
+    by_rule = COUNTERS["chars4"].count(text)
+    assert by_rule <= COUNTERS["max"].count(text) <= 1.08 * by_rule

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.models import MemoryKind
-from memoryproject.ai.counting import get_counter
+from memoryproject.ai.counting import COUNTERS
 from memoryproject.text.cleaning import break_definitions, clean_block, clean_line
-from memoryproject.text.tokens import CHARS4, COUNTERS
+from memoryproject.text.tokens import CHARS4
 from retrieval.memory import Memory
 from retrieval.truncation import ELLIPSIS, GAP, Strategy, cut
 from wings.navigation.reading import cut_memory
@@ -48,12 +48,12 @@ def content_of(text: str, label: str = "A note") -> Memory:
     limit=st.integers(1, 120),
     strategy=st.sampled_from(Strategy),
     include_header=st.booleans(),
-    name=st.sampled_from(COUNTERS),
+    name=st.sampled_from([*COUNTERS]),
 )
 def test_a_chunk_is_never_over_its_limit_and_says_truncated_if_something_is_missing(
     text: str, label: str, limit: int, strategy: Strategy, include_header: bool, name: str
 ) -> None:
-    counter = get_counter(name)
+    counter = COUNTERS[name]
     chunk = cut_memory(
         content_of(text, label),
         max_tokens=limit,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from episodic.models import Episode, Message
+from memoryproject.ai.counting import COUNTERS
 from memoryproject.text import tokens
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
@@ -204,7 +205,7 @@ def test_a_chunk_is_truncated_exactly_when_the_whole_is_larger(ana: Agent) -> No
         assert chunk(ana, note, max_tokens=limit)["truncated"] == (full["token_count"] > limit)
 
 
-@pytest.mark.parametrize("name", tokens.COUNTERS)
+@pytest.mark.parametrize("name", COUNTERS)
 def test_the_limit_is_kept_under_the_configured_counter(ana: Agent, name: str) -> None:
     note = write(ana, "我们上周搬到了波尔图。 id 7c1b5f3e-2d53-4d0c 😀 " * 50)
     with counted_by(name):

@@ -114,7 +114,7 @@ def test_a_password_in_an_address_that_cannot_be_used_is_not_told() -> None:
 
 
 def test_djangos_own_page_of_an_error_shows_no_secret() -> None:
-    """With MEMORY_DEBUG, which nobody should set where others can reach it."""
+    """It is never shown, since DEBUG is never on; this is what it would show."""
     shown = subprocess.run(
         [
             sys.executable,

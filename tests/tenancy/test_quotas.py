@@ -141,16 +141,16 @@ def test_a_quota_is_set_from_the_command_line(ana: Agent) -> None:
     def set_quota(*words: str) -> str:
         out = io.StringIO()
         with across_tenants():
-            call_command("set_quota", ana.tenant.name, *words, stdout=out)
+            call_command("tenant", ana.tenant.name, *words, stdout=out)
         ana.tenant.refresh_from_db()
         return out.getvalue()
 
-    said = set_quota("--bytes", "5000", "--rows", "0")
+    said = set_quota("--stored-bytes", "5000", "--stored-rows", "0")
     assert ana.tenant.settings == {"quota_bytes": 5000, "quota_rows": 0}
     assert "stored: 0 bytes in 0 messages" in said and "notes: no limit" in said
-    assert "bytes: 5000, messages" in set_quota("--rows", "default")
+    assert "bytes: 5000, messages" in set_quota("--stored-rows", "default")
     assert ana.tenant.settings == {"quota_bytes": 5000}
-    for words in (["--rows", "x"], ["--bytes", "-1"]):
+    for words in (["--stored-rows", "x"], ["--stored-bytes=-1"]):
         with pytest.raises(CommandError):
             set_quota(*words)
 

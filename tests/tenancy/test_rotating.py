@@ -133,61 +133,66 @@ def test_a_secret_that_is_cut_changed_or_made_up_is_refused_without_a_look() -> 
 
 
 def test_the_commands_rotate_list_and_revoke(ana: Agent, cleo: Agent) -> None:
-    secret = run("rotate_key", ana.key.prefix).strip()
+    secret = run("keys", ana.key.prefix, "--rotate").strip()
     assert ask(secret) == ask(ana.secret) == 200
-    last = run("rotate_key", str(ana.key.id), "--grace-hours", "0").strip()
+    last = run("keys", str(ana.key.id), "--rotate", "--grace-hours", "0").strip()
     assert [ask(one) for one in (ana.secret, secret, last)] == [401, 401, 200]
-    listed = run("list_keys")
+    listed = run("keys")
     assert last not in listed and last[:10] in listed and cleo.key.prefix in listed
-    assert cleo.key.prefix not in run("list_keys", "--tenant", "ana's")
-    assert "revoked ana" in run("revoke_key", last[:10])
+    assert cleo.key.prefix not in run("keys", "--tenant", "ana's")
+    assert "revoked ana" in run("keys", last[:10], "--revoke")
     assert ask(last) == 401 and ask(cleo.secret) == 200
-    assert last[:10] not in run("list_keys") and "revoked" in run("list_keys", "--all")
-    for command in ("rotate_key", "revoke_key"):
+    assert last[:10] not in run("keys") and "revoked" in run("keys", "--all")
+    for act in ("--rotate", "--revoke"):
         with pytest.raises(CommandError):
-            run(command, str(ana.key.id))
+            run("keys", str(ana.key.id), act)
+        with pytest.raises(CommandError, match="Name a key"):
+            run("keys", act)
 
 
 @pytest.mark.parametrize("named", ["", "mem_", "nobody", "0b8f7c52-6f0e-4a57-9d0b-3f6f7c1f2a11"])
 def test_a_key_that_is_not_there_is_said_so(ana: Agent, named: str) -> None:
-    for command in ("rotate_key", "revoke_key", "set_rate --key"):
+    for act in ("--rotate", "--revoke", "--rate=5"):
         with pytest.raises(CommandError, match="No key"):
-            run(*command.split(), named)
+            run("keys", named, act)
     assert ask(ana.secret) == 200
 
 
 def test_a_prefix_of_two_keys_names_neither(ana: Agent, cleo: Agent) -> None:
     APIKey.objects.of(cleo.tenant).update(prefix=ana.key.prefix)
     with pytest.raises(CommandError, match="More than one"):
-        run("revoke_key", ana.key.prefix)
+        run("keys", ana.key.prefix, "--revoke")
 
 
 @pytest.mark.parametrize("hours", ["-1", "nan", "inf", "1e300", "3000"])
 def test_hours_that_are_none_change_nothing(ana: Agent, hours: str) -> None:
     with pytest.raises(CommandError):
-        run("rotate_key", ana.key.prefix, f"--grace-hours={hours}")
+        run("keys", ana.key.prefix, "--rotate", f"--grace-hours={hours}")
     assert held(ana).hash == ana.key.hash
 
 
-def test_the_rate_of_a_key_and_of_a_tenant_is_set_by_command(ana: Agent) -> None:
-    tenant = ("--tenant", "ana's")
-    assert run("set_rate", "--key", ana.key.prefix, "600").strip() == "600 a minute"
-    assert held(ana).rate == 600
-    assert run("set_rate", "--key", ana.key.prefix, "default").startswith("no limit (the server's)")
-    assert held(ana).rate is None
-    assert run("set_rate", *tenant, "900").strip() == run("set_rate", *tenant).strip()
-    assert held(ana).tenant.settings == {"rate": 900}
-    run("set_rate", *tenant, "default")
-    assert run("set_rate", *tenant, "--bytes", "5000000").strip() == "5000000 a minute"
-    assert held(ana).tenant.settings == {"byte_rate": 5_000_000}
-    run("set_rate", *tenant, "--bytes", "default")
-    assert held(ana).tenant.settings == {}
-    with pytest.raises(CommandError, match="by tenant"):
-        run("set_rate", "--key", ana.key.prefix, "--bytes", "5000000")
+def test_the_rate_of_a_key_is_set_by_command(ana: Agent) -> None:
+    key = ana.key.prefix
+    assert run("keys", key, "--rate", "600").strip().endswith("\t600 a minute")
+    assert held(ana).rate == 600 and run("keys", key).strip().endswith("\t600 a minute")
+    assert run("keys", key, "--rate", "default").strip().endswith("\tno limit (the server's)")
     for bad in ("-1", "x", "1000001", "1.5"):
         with pytest.raises(CommandError):
-            run("set_rate", "--key", ana.key.prefix, "--", bad)
+            run("keys", key, f"--rate={bad}")
     assert held(ana).rate is None
+
+
+def test_the_rates_of_a_tenant_are_set_by_command(ana: Agent) -> None:
+    assert "calls: 900 a minute" in run("tenant", "ana's", "--calls", "900")
+    assert held(ana).tenant.settings == {"rate": 900}
+    said = run("tenant", "ana's", "--calls", "default", "--sent-bytes", "5000000")
+    assert "sent bytes: 5000000 a minute" in said
+    assert held(ana).tenant.settings == {"byte_rate": 5_000_000}
+    for bad in (["--calls", "x"], ["--calls=5", "--sent-bytes=-1"]):
+        with pytest.raises(CommandError):
+            run("tenant", "ana's", *bad)
+    run("tenant", "ana's", "--sent-bytes", "default", "--scope", "user")
+    assert held(ana).tenant.settings == {"default_scope": "user"}
 
 
 def test_a_key_of_another_tenant_sees_nothing_of_it(ana: Agent) -> None:

@@ -35,6 +35,8 @@ small conversation often has little more, and the model can still say no."""
 class AskInput(RetrieveInput):
     """The body of `ask`: the question, and what `retrieve_memory` takes to find the answer."""
 
+    ignored = frozenset()
+
     detail = explain = fence = whole = None  # type: ignore[assignment]  # of texts for a prompt
     max_tokens = BudgetField(
         default=MAX_TOKENS,

@@ -1,37 +1,12 @@
-"""Saved filters, and the records of exports and imports."""
+"""The records of exports, imports and what people read."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Now
 
-from memoryproject.database.constraints import check, index, unique
-from memoryproject.database.ids import make_id
+from memoryproject.database.constraints import index, unique
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
-
-
-class SavedFilter(models.Model):
-    """An address in the admin under a name: a search, or a list with its filters.
-
-    It grants nothing: who follows it sees what he may see there.
-    """
-
-    id = models.UUIDField(primary_key=True, default=make_id, editable=False)
-    owner = models.CharField(max_length=150, help_text="The user's name in the admin.")
-    name = models.CharField(max_length=100)
-    path = models.CharField(max_length=2_000, help_text="From /admin/ on, with its query.")
-    shared = models.BooleanField(default=False, help_text="Whether everybody sees it.")
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        constraints = [
-            unique("console_saved_filter_name", "owner name"),
-            check("console_saved_filter_whole", ~Q(name="") & Q(path__startswith="/")),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ExportRun(TenantModel):

@@ -23,7 +23,6 @@ from wings.console.palette import page as palette
 from wings.console.people import page as people
 from wings.console.playground import page as playground
 from wings.console.queue import page as queue
-from wings.console.search import page as search
 from wings.erasure.models import Scope
 
 
@@ -71,8 +70,6 @@ urlpatterns = [
     path("search/", palette.search_or_palette, name="search"),
     path("notifications/", notifications.show_notifications, name="notifications"),
     path("notifications/mail/", notifications.choose_mail, name="notification_choice"),
-    path("saved/", search.save_filter, name="save_filter"),
-    path("saved/<uuid:filter_id>/", search.delete_filter, name="forget_filter"),
     path("case-file/", cases.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
     path("case-file/<uuid:retrieval_id>/test/", cases.create_test, name="case_test"),

@@ -23,11 +23,10 @@ def list_erasers() -> list[Eraser]:
     return [wing.erase for wing in list_wings() if wing.erase is not None]
 
 
-def erase_mentions(ids: Sequence[uuid.UUID]) -> Counter[str]:
-    """Delete what names rows, and take their words out of Django's log; who did what stays."""
+def forget_names(ids: Sequence[uuid.UUID]) -> None:
+    """Take the words of rows out of Django's log; who did what stays."""
     for some in in_batches([str(row_id) for row_id in ids]):
         LogEntry.objects.filter(object_id__in=some).update(object_repr=ERASED)
-    return _sum(eraser.mentions(ids) for eraser in list_erasers())
 
 
 def erase_of_conversation(conversation: Conversation) -> Counter[str]:
@@ -53,7 +52,7 @@ def forget_reasons(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
     while an erasure of this tenant is on record and runs. Citus lets no other role look at
     rows that this transaction has changed: there it is done by a connection of its own, for which
     an erasure that is only previewed is not on record. It would wait for ever for rows of the log
-    that this transaction has written, so this comes before `erase_mentions` of the same ids.
+    that this transaction has written, so this comes before `forget_names` of the same ids.
     """
     is_apart = getattr(connection, "is_distributed", False)
     own = connection.copy() if is_apart else connection

@@ -154,7 +154,7 @@ def _erase_identity(erasure: Erasure, identity: queries.Identity) -> acts.Done:
     """Delete a person's names and ids, and take them out of keys and of the admin's log."""
     tenant, person_ids = erasure.tenant, identity.person_ids
     done = acts.Done()
-    done.counts += other_rows.erase_mentions(person_ids)
+    other_rows.forget_names(person_ids)
     done.counts["key_bindings"] += tenancy.forget_users(
         tenant, identity.user_ids, now=read_database_clock()
     )

@@ -64,7 +64,6 @@ def erase_part(erasure: Erasure) -> acts.Done | None:
     if home is not None:
         return erase_whole_conversation(tenant, home)
     if done := acts.erase_some_notes(tenant, Note.objects.of(tenant)):
-        done.counts.pop("saved_searches", None)
         return done
     if erased := _erase_history(tenant, None):
         return acts.Done(Counter(changesets=erased))
@@ -101,7 +100,6 @@ def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts
     Withholding.objects.of(tenant).filter(conversation=conversation_id).delete()
     Conversation.objects.of(tenant).filter(id=conversation_id).delete()
     done.counts["conversations"] += 1
-    done.counts.pop("saved_searches", None)  # of these a preview does not know
     return done
 
 
@@ -122,6 +120,6 @@ def erase_rest(tenant: Tenant) -> Counter[str]:
     for table in _list_tables():
         counts += _count(table, table.objects.of(tenant).delete()[0])
     keys = APIKey.objects.of(tenant).values_list("id", flat=True)
-    other_rows.erase_mentions([tenant.id, *keys])
+    other_rows.forget_names([tenant.id, *keys])
     counts["keys"] += tenancy.erase_tenant(tenant)
     return counts

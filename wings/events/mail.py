@@ -32,9 +32,9 @@ from wings.events.notices import NOTICES, find_address, render_words
 DAILY_AT = timedelta(hours=6)
 """After midnight, UTC."""
 MAILED_WITHIN = timedelta(days=7)
-"""Age up to which something is mailed: what is older is on the page alone."""
+"""What is older is on the page alone: mail may have been set up today."""
 LINKS_AT_MOST = 5
-"""Newest links of one kind."""
+"""Of one kind, the newest."""
 PAGES = ("notifications", "notification_choice")
 
 

@@ -12,7 +12,7 @@ from memoryproject.process.outward import Line
 TIMEOUT_S = 10.0
 """A mail's, by the clock: from looking the server's name up to its last answer."""
 BYTES_AT_MOST = 256 * 1024
-"""Bytes of all answers of a server over one connection."""
+"""Of all answers of a server over one connection."""
 
 
 class Answers:

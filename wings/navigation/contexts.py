@@ -13,7 +13,7 @@ from django.db.models import F
 
 from episodic.queries import database_now
 from indexing.models import Memory as MemoryRow
-from memoryproject.ai.counting import get_counter
+from memoryproject.ai.counting import COUNTERS
 from memoryproject.edge.errors import Problem, get_row
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.text import tokens
@@ -140,7 +140,7 @@ def add_memory(
     if section is not None:
         return Addition(context, memory.id, ALREADY_THERE, section)
     position = rows.count()
-    counter = get_counter(context.counter)
+    counter = COUNTERS.get(context.counter, COUNTERS["max"])  # one of before is never above it
     separator = counter.count(Context.SEPARATOR) if position else 0
     chunk = reading.cut_memory(
         memory,

@@ -1,6 +1,7 @@
 """What must hold at the database before people's words are entrusted to it."""
 
 import math
+import os
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +33,27 @@ def check_provider(**options: Any) -> list[CheckMessage]:
         Error(text, hint=hint, id=f"operations.E{number:03}")
         for number, (is_fine, text, hint) in enumerate(found, start=1)
         if not is_fine
+    ]
+
+
+GONE = {
+    "MEMORY_DEBUG": "Debug pages are never shown.",
+    "MEMORY_LANGUAGE": "The language of each conversation is detected.",
+    "MEMORY_PAGE_BYTES": "Pages of lists end early at 1 MiB of texts.",
+    "MEMORY_KEY_FAILURES": "An address may send 60 wrong keys a minute.",
+    "MEMORY_LOGIN_FAILURES": "Five wrong passwords in a row lock a name at an address.",
+    "MEMORY_LOGIN_LOCK_MINUTES": "A name is locked for ten minutes.",
+}
+"""Settings of earlier versions, with what holds now."""
+
+
+@register
+def check_settings_that_are_gone(**options: Any) -> list[CheckMessage]:
+    """Warn of settings that somebody made and that nothing reads any more."""
+    return [
+        Warning(f"{name} is set, and no longer a setting.", hint=now, id="operations.W003")
+        for name, now in GONE.items()
+        if not {name, f"{name}_FILE"}.isdisjoint(os.environ)
     ]
 
 

@@ -1,7 +1,7 @@
 """Imports of facts: a file is validated, confirmed, and written batch by batch.
 
 Each batch is one transaction that also marks it, so a run can be interrupted anywhere and
-resumed, in the page or by `manage.py import_facts --resume`.
+resumed in the page; the same file, imported again, skips what is there.
 """
 
 import uuid

@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,16 +13,14 @@ from rest_framework.exceptions import ValidationError
 
 from episodic import services
 from episodic.api import MessageInput, make_message
-from episodic.models import Message, Role
+from episodic.models import Message
 from episodic.services import IdempotencyKey
 from memoryproject.edge.errors import Problem
 from memoryproject.edge.json_files import (
     Watch,
-    begins_with,
     ignore,
     name_fault,
     parse_line,
-    read_elements,
     read_lines,
 )
 from memoryproject.tenancy.models import Tenant
@@ -36,10 +32,6 @@ BATCH = 20
 """Messages a request: windows then close while the load is still going on."""
 Named = tuple[str, tuple[Message, ...]]
 """A conversation's name, and its messages."""
-Turns = list[dict[str, Any]]
-TURN_LENGTH = timedelta(seconds=40)
-"""LoCoMo dates sessions, not turns."""
-LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
 
 
 class UnreadableFile(Problem):
@@ -58,20 +50,18 @@ class LoadedConversation:
 
 
 def read_conversations(path: Path, *, watch: Watch = ignore) -> Iterator[LoadedConversation]:
-    """Yield the conversations of a JSONL file of ours, or of LoCoMo's JSON, one after another.
+    """Yield the conversations of a JSONL file, one after another.
 
     A line of JSONL is `{"id", "messages": [{role, content, name?, timestamp?,
     metadata?}]}`; an id that is no UUID is turned into one, always the same. One conversation
     is in memory at a time; `watch` gets the bytes that are read.
 
     Raises:
-        UnreadableFile: it is none of both; the message names the first fault.
+        UnreadableFile: it is none; the message names the first fault.
     """
     try:
         with path.open("rb") as file:
-            is_locomo = begins_with(file, b"[")
-            rows = _from_locomo(file, watch) if is_locomo else _from_lines(file, watch)
-            for name, messages in rows:
+            for name, messages in _from_lines(file, watch):
                 yield LoadedConversation(name, to_uuid(name), messages)
     except OSError as error:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
@@ -128,36 +118,6 @@ def _to_message(row: dict[str, Any]) -> Message:
     form = MessageInput()
     known = {name: value for name, value in dict(row).items() if name in form.fields}
     return make_message(form.run_validation(known), now=timezone.now())
-
-
-def _from_locomo(file: IO[bytes], watch: Watch) -> Iterator[Named]:
-    for place, sample in read_elements(file, prefix="item", name="", watch=watch):
-        try:
-            yield str(sample["sample_id"]), tuple(_locomo_messages(sample["conversation"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise Problem(f"{place}: An element must be a sample of LoCoMo.") from error
-
-
-def locomo_sessions(conversation: dict[str, Any]) -> Iterator[tuple[datetime, Turns]]:
-    """Yield (start, turns) of each session, in order."""
-    numbers = (re.fullmatch(r"session_(\d+)", key) for key in conversation)
-    for number in sorted(int(match[1]) for match in numbers if match):
-        start = datetime.strptime(conversation[f"session_{number}_date_time"], LOCOMO_TIME)
-        yield start.replace(tzinfo=UTC), conversation[f"session_{number}"]
-
-
-def _locomo_messages(conversation: dict[str, Any]) -> Iterator[Message]:
-    for start, turns in locomo_sessions(conversation):
-        for number, turn in enumerate(turns):
-            caption = turn.get("blip_caption")
-            shared = f" [shared a photo: {caption}]" if caption else ""
-            yield Message(
-                role=Role.USER,
-                content=(turn["text"] + shared).strip() or "…",
-                occurred_at=start + number * TURN_LENGTH,
-                name=turn["speaker"],
-                metadata={"dia_id": turn["dia_id"]},
-            )
 
 
 def post_conversations(

@@ -214,7 +214,9 @@ def _parse_lines(file: IO[bytes], keys: Sequence[str], watch: Watch) -> Iterator
 
 
 def _parse_elements(file: IO[bytes], keys: Sequence[str], watch: Watch) -> Iterator[Element]:
-    if json_files.begins_with(file, b"["):
+    is_array = file.read(1_000).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    file.seek(0)
+    if is_array:
         yield from json_files.read_elements(file, prefix="item", name="", watch=watch)
         return
     has_rows = False

@@ -18,11 +18,13 @@ OWN = {"wait_for", "close", "recall"}
 FACES: list[Any] = [Client("http://localhost", "none"), AsyncClient("http://localhost", "none")]
 ELSEWHERE = {
     "change_note": {"changes"},
-    "context_pre_retrieve": {"detail", "episodic_limit"},
+    "context_pre_retrieve": {"detail", "episodic_limit", "fusion"},
+    "retrieve_memory": {"fusion"},
+    "retrieve_memory_raw": {"fusion"},
     "ask": {"stream"},
 }
-"""Of the first: all fields but the version; of the second: passed over by the server; of the third:
-what answers with events."""
+"""Of the first: all fields but the version; of the last: what answers with events; of the others:
+passed over by the server."""
 
 
 def operations(schema: dict[str, Any]) -> dict[str, tuple[str, str, dict[str, Any]]]:

@@ -10,7 +10,8 @@ from django.utils.dateparse import parse_datetime
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import APIKey, Tenant
 
-NAMED = "id of a key, or the first characters of its secret, as list_keys shows them"
+DEFAULT = "default"
+"""The word for the server's own limit."""
 
 
 class ServiceCommand(BaseCommand):
@@ -37,7 +38,7 @@ def find_named_key(name: str) -> APIKey:
         matches = list(keys.filter(prefix=name[: APIKey._meta.get_field("prefix").max_length])[:2])
     if len(matches) != 1:
         trouble = "More than one key begins" if matches else "No key has this id or begins"
-        raise CommandError(f"{trouble} like this: see manage.py list_keys.")
+        raise CommandError(f"{trouble} like this: see manage.py keys.")
     return matches[0]
 
 
@@ -46,6 +47,16 @@ def find_tenant(name: str) -> Tenant:
     if tenant is None:
         raise CommandError(f'No tenant is named "{name}".')
     return tenant
+
+
+def read_limit(name: str, text: str) -> int | None:
+    """Return the limit, None for the server's; raise CommandError where it is none."""
+    if text == DEFAULT:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise CommandError(f'A {name} is a whole number, or "{DEFAULT}".') from None
 
 
 def read_moment(text: str, *, option: str) -> datetime:

@@ -15,8 +15,8 @@ FIND_PEPPER = "SELECT value FROM public.tenancy_installation WHERE name = %s"
 LOST_PEPPER = (
     "MEMORY_KEY_PEPPER, or the file key_pepper in the data folder, is not the secret under which"
     " the keys in this database were made; a file that was missing has been made anew. Put the"
-    " former one back from a backup; where it is lost for good, manage.py accept_pepper goes on"
-    " with this one, and all API keys, webhook secrets and second factors so far are void."
+    " former one back from a backup; where it is lost for good, manage.py migrate --accept-pepper"
+    " goes on with this one, and all API keys, webhook secrets and second factors so far are void."
 )
 LOOK = Path(__file__).parents[1].joinpath("sql", "walls.sql").read_text(encoding="utf-8")
 

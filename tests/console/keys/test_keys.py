@@ -206,12 +206,12 @@ def test_a_budget_is_set_and_taken_off_again(operator: Client, ana: Agent, price
 def test_a_budget_leaves_the_other_settings_alone_and_lets_parked_jobs_go_on(
     operator: Client, ana: Agent, priced: None
 ) -> None:
-    ana.tenant.settings = {"fusion": {"k": 10}}
+    ana.tenant.settings = {"default_scope": "user"}
     ana.tenant.save()
     parked = make_job(ana, error_class="BudgetSpent", run_after=Now() + timedelta(hours=5))
     answer = set_budget(operator, ana.tenant, kind="own", amount="1")
     assert "1 job that waited" in answer.content.decode()
-    assert ana.tenant.settings == {"fusion": {"k": 10}, spending.SETTING: "1"}
+    assert ana.tenant.settings == {"default_scope": "user", spending.SETTING: "1"}
     assert claims.claim(parked.id) is not None
 
 

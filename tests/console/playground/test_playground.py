@@ -59,7 +59,6 @@ def curator(db: None) -> Client:
         {"max_tokens": 400, "category": "identity"},
         {"kind": "context", "semantic_limit": 2},
         {"as_of": "2026-03-04T00:00:00Z"},
-        {"k": 5, "depth": 1, "lexical_weight": 2.5, "floor": 0.5},
         {"explain": True},
     ],
     ids=lambda fields: "-".join(fields) or "plain",
@@ -71,9 +70,7 @@ def test_the_text_and_what_it_holds_are_the_apis_own(
     assert page.status_code == 200
     body = {"conversation_id": str(told), "query": QUESTION, **fields}
     call = {"context": "context_pre_retrieve"}.get(body.pop("kind", ""), "retrieve_memory")
-    numbers = ("k", "depth", "lexical_weight", "floor")
-    chosen = {name: body.pop(name) for name in numbers if name in body}
-    told_agent = ana.post(call, {**body, "fusion": chosen} if chosen else body)
+    told_agent = ana.post(call, body)
     assert told_agent.content.decode() == page.context["text"] != ""
     receipt = Retrieval.objects.of(ana.tenant).get()
     hits = RetrievalHit.objects.of(ana.tenant).filter(retrieval=receipt)
@@ -220,9 +217,6 @@ def test_a_fact_declared_wrong_is_gone_from_it(
         ({"as_of": "9999-12-31T00:00Z"}, "as_of"),
         ({"detail": "everything"}, "detail"),
         ({"category": "gossip"}, "category"),
-        ({"k": "ten"}, "k"),
-        ({"depth": "0"}, "depth"),
-        ({"floor": "2.5"}, "floor"),
     ],
 )
 def test_bad_input_is_the_form_again_with_words(
@@ -318,6 +312,6 @@ def test_queries_do_not_grow_with_what_is_found(
         return len(caught)
 
     count()
-    few = count(semantic_limit=1, episodic_limit=1, depth=1)
+    few = count(semantic_limit=1, episodic_limit=1)
     many = count(semantic_limit=200, episodic_limit=100)
     assert many <= few <= 21

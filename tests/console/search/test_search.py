@@ -21,7 +21,6 @@ from semantic.models import Fact
 from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import visit_as
 from tests.notes.graphs import write
-from wings.console.models import SavedFilter
 
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
@@ -203,37 +202,6 @@ def test_a_search_costs_the_same_however_much_it_finds(
     count(q="mira")
     few, many = count(q="waterproof"), count(q="mira")
     assert many <= few + 2 and many <= 40
-
-
-def test_an_address_is_kept_under_a_name_and_shared(curator: Client, auditor: Client) -> None:
-    address = "/admin/semantic/fact/?state=wrong"
-    given = {"name": "Wrong ones", "path": address}
-    answer = curator.post(reverse("console:save_filter"), given)
-    assert answer["Location"] == address
-    assert address in search(curator) and address not in search(auditor)
-    curator.post(reverse("console:save_filter"), {**given, "shared": "on"})
-    assert SavedFilter.objects.count() == 1
-    assert address in search(auditor)
-
-
-def test_only_the_owner_deletes_what_he_saved(curator: Client, auditor: Client) -> None:
-    given = {"name": "Mine", "path": "/admin/search/?q=x", "shared": "on"}
-    curator.post(reverse("console:save_filter"), given)
-    gone = reverse("console:forget_filter", args=[SavedFilter.objects.get().id])
-    assert auditor.post(gone).status_code == 403
-    assert visit_as("operator").post(gone).status_code == 404
-    assert curator.post(gone).status_code == 302
-    assert not SavedFilter.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["https://evil.example/admin/", "//evil.example/", "javascript:alert(1)", "/api/v0/facts", ""],
-)
-def test_only_a_page_of_the_admin_is_kept(curator: Client, path: str) -> None:
-    answer = curator.post(reverse("console:save_filter"), {"name": "Trap", "path": path})
-    assert answer["Location"] == reverse("console:search")
-    assert not SavedFilter.objects.exists()
 
 
 def test_somebody_without_a_role_is_refused(home: Conversation) -> None:

@@ -345,29 +345,16 @@ def test_looking_through_a_file_asks_as_much_however_many_rows_it_has(
 def test_the_command_tells_first_and_imports_with_a_reason(ana: Agent, tmp_path: Path) -> None:
     file, out = tmp_path / "facts.csv", io.StringIO()
     file.write_text(CSV)
-    call_command("import_facts", file, tenant="ana's", stdout=out)
+    call_command("import_from", "facts", file, tenant="ana's", stdout=out)
     assert "2 facts would be new" in out.getvalue() and "line 3:" in out.getvalue()
     assert not ImportRun.objects.of(ana.tenant).exists() and sentences(ana) == []
-    call_command("import_facts", file, tenant="ana's", reason="moving", stdout=out)
+    call_command("import_from", "facts", file, tenant="ana's", reason="moving", stdout=out)
     assert "2 facts opened" in out.getvalue() and len(sentences(ana)) == 2
 
 
-def test_the_command_goes_on_with_what_a_page_began(curator: Client, ana: Agent) -> None:
-    run = start(curator, CSV)
-    decide(curator, run, reason="moving house")
-    call_command("import_facts", resume=run.id, stdout=io.StringIO())
-    assert len(sentences(ana)) == 2
-    run.refresh_from_db()
-    assert run.state == ImportRun.State.DONE
-
-
-@pytest.mark.parametrize(
-    "given", [{"resume": uuid.uuid4()}, {"tenant": "x"}, {"path": "none.csv", "tenant": "x"}]
-)
-def test_the_command_says_what_it_lacks(db: None, given: dict[str, Any]) -> None:
-    path = [Path(given.pop("path"))] if "path" in given else []
-    with pytest.raises(CommandError):
-        call_command("import_facts", *path, **given, stdout=io.StringIO())
+def test_the_command_says_that_it_cannot_read_the_file(db: None) -> None:
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("import_from", "facts", Path("none.csv"), tenant="x", stdout=io.StringIO())
 
 
 @pytest.mark.gate

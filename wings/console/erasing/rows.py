@@ -1,25 +1,11 @@
-"""Deletes saved filters and rows of imports that name what is erased, inside an erasure."""
+"""Deletes rows of imports that name what is erased, inside an erasure."""
 
-import uuid
 from collections import Counter
-from collections.abc import Sequence
-
-from django.db.models import Q
 
 from episodic.models import Conversation
-from memoryproject.database.batches import in_batches
 from memoryproject.tenancy.models import Tenant
 from memoryproject.wings import Eraser
-from wings.console.models import ImportBatch, ImportRun, SavedFilter
-
-
-def erase_saved_filters(ids: Sequence[uuid.UUID]) -> Counter[str]:
-    """Delete saved searches and lists whose address contains one of the ids."""
-    erased = 0
-    for some in in_batches(ids, size=200):
-        naming = Q.create([("path__contains", str(row_id)) for row_id in some], connector=Q.OR)
-        erased += SavedFilter.objects.filter(naming).delete()[0]
-    return Counter(saved_searches=erased)
+from wings.console.models import ImportBatch, ImportRun
 
 
 def erase_import_rows(conversation: Conversation) -> Counter[str]:
@@ -52,7 +38,6 @@ def erase_import_batches(tenant: Tenant) -> Counter[str]:
 
 
 ERASER = Eraser(
-    mentions=erase_saved_filters,
     of_conversation=erase_import_rows,
     of_tenant=erase_import_batches,
     count_of_tenant=count_import_rows,

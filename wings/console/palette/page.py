@@ -126,12 +126,10 @@ def find_people(typed: str, *, at_most: int = A_KIND) -> Iterator[Item]:
         address = reverse("console:person_known")
         query = urlencode({"tenant": one.tenant.name, "kind": one.kind, "value": one.name})
         about = Alias.Kind(one.kind).label if one.kind else "person"
-        link = f"{address}?{query}" if one.kind else _address_of(one.person_id)
+        link = f"{address}?{query}"
+        if not one.kind:
+            link = reverse("admin:people_person_change", args=[one.person_id])
         yield Item(one.name, f"{about}, {one.tenant.name}", link, "person")
-
-
-def _address_of(person_id: uuid.UUID | None) -> str:
-    return reverse("admin:people_person_change", args=[person_id])
 
 
 def _find_facts(typed: str) -> Iterator[Item]:

@@ -26,11 +26,9 @@ from retrieval.api.retrieve import DETAILS, ContextInput, RetrieveInput
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
-from retrieval.search import scores
 from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.engines import Category
 from wings.console.pages import Answer, admin_page
-from wings.console.texts import TEXTS
 
 HUES = 8
 """Colours by which memories of the answer are told apart."""
@@ -41,7 +39,6 @@ CALLS = {
 }
 WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
 NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
-FUSION_WORDS = TEXTS["fusion"]
 CARDS_AT_MOST = 25
 """Memories of a column; the table below has them all."""
 
@@ -147,7 +144,6 @@ def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
     return {
         **shown,
         "is_fullwidth": "1",
-        "fusion_fields": list_fusion_fields(tenant, params, shown["errors"]),
         "details": [word for word in DETAILS if word != "auto"],
         "categories": [category.value for category in Category],
         "semantic_default": SEMANTIC_LIMIT,
@@ -162,9 +158,6 @@ def read_body(params: Mapping[str, str]) -> dict[str, Any]:
     """
     body: dict[str, Any] = {name: params[name] for name in WORDS if params.get(name)}
     body |= {name: _to_number(params[name]) for name in NUMBERS if params.get(name)}
-    fusion = {name: _to_number(params[name]) for name in FUSION_WORDS if params.get(name)}
-    if fusion:
-        body["fusion"] = fusion
     if params.get("explain"):
         body["explain"] = True
     return body
@@ -189,20 +182,6 @@ def write_curl(address: str, body: Mapping[str, Any]) -> str:
     )
 
 
-def list_fusion_fields(
-    tenant: Tenant, params: Mapping[str, str], errors: Mapping[str, str]
-) -> list[tuple[str, str, Any, str, str]]:
-    """Return the numbers of the formula by name, in words, with what the tenant uses otherwise.
-
-    Then what was typed, and what is wrong with it.
-    """
-    usual = scores.DEFAULTS.changed(tenant.settings.get(scores.SETTING)).as_parameters()
-    return [
-        (name, words, usual[name], params.get(name, ""), errors.get(name, ""))
-        for name, words in FUSION_WORDS.items()
-    ]
-
-
 def render_analysis(
     request: HttpRequest, analysis: Analysis, *, budget: int | None
 ) -> dict[str, Any]:
@@ -220,6 +199,5 @@ def render_analysis(
         "counter": tokens.in_use().name,
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
-        "numbers": receipt.parameters["fusion"],
         "kinds_of_memory": list_kinds(analysis),
     }

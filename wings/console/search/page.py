@@ -1,16 +1,11 @@
-"""The search page: facts, episodes, notes and messages by words; searches kept by name."""
+"""The search page: facts, episodes, notes and messages by words."""
 
-import uuid
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, cast
 
 from django import forms
-from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import is_valid_path, reverse
+from django.http import HttpRequest
 
 from episodic.revealing import Reader
 from indexing.models import UnitKind
@@ -19,8 +14,7 @@ from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
 from wings.console.forms import ConversationField, TextForm, WordsField
 from wings.console.labels import find_conversation
-from wings.console.models import SavedFilter
-from wings.console.pages import Answer, action_for, admin_page, choose_tenant, read_choice
+from wings.console.pages import Answer, admin_page, choose_tenant, read_choice
 from wings.console.search.results import CLOSED, HELD, Group, SearchParams, find_group
 from wings.people.queries import Known, find_known
 
@@ -33,9 +27,6 @@ A_GROUP, A_PAGE = 6, 20
 """Results of each kind where all are shown, and of one kind alone."""
 POOL_OF_GROUP, POOL_ELSEWHERE = 150, 50
 """Matches of each kind that are ranked where all are shown, and counted in other tenants."""
-SAVES = "console.add_savedfilter"
-SAVED_AT_MOST = 100
-"""Saved filters of one person."""
 
 
 class SearchForm(TextForm):
@@ -78,8 +69,6 @@ def show_search(request: HttpRequest) -> Answer:
         "one_kind": bool(kind),
         "page": page,
         "has_more": len(groups) == 1 and page * A_PAGE < groups[0].total,
-        "saved": filters_for(request),
-        "path": request.get_full_path(),
     }
 
 
@@ -137,51 +126,3 @@ def _find(
         for name in KINDS
         if kind in {"", name.value} and (sees_notes or name is not UnitKind.NOTE)
     ]
-
-
-class SaveForm(forms.ModelForm):  # type: ignore[type-arg]
-    class Meta:
-        model = SavedFilter
-        fields = ("name", "path", "shared")
-
-    def clean_path(self) -> str:
-        """Take only pages of the admin: a shared name must not lead anywhere else."""
-        path = str(self.cleaned_data["path"])
-        if not (path.startswith(reverse("admin:index")) and is_valid_path(path.partition("?")[0])):
-            raise forms.ValidationError("Only a page of the admin can be saved.")
-        return path
-
-
-def filters_for(request: HttpRequest) -> QuerySet[SavedFilter]:
-    """Return what a person has saved and, to who sees all tenants, what others share, by name."""
-    mine, others = Q(owner=request.user.get_username()), Q(shared=True)
-    rows = SavedFilter.objects.filter(mine | others if read_choice(request).sees_all else mine)
-    return rows.order_by("name", "id")[: 2 * SAVED_AT_MOST]
-
-
-@action_for(SAVES)
-def save_filter(request: HttpRequest) -> HttpResponse:
-    """Save an address under a name, or under the same name anew, and go back there."""
-    form = SaveForm(request.POST)
-    if not form.is_valid():
-        faults = [str(text) for errors in form.errors.values() for text in errors]
-        messages.error(request, f"Not saved. {' '.join(faults)}")
-        return redirect("console:search")
-    owner = request.user.get_username()
-    mine = SavedFilter.objects.filter(owner=owner)
-    fields = form.cleaned_data
-    if mine.count() >= SAVED_AT_MOST and not mine.filter(name=fields["name"]).exists():
-        messages.error(request, f"Not saved: you have {SAVED_AT_MOST} already.")
-        return redirect(fields["path"])
-    defaults = {"path": fields["path"], "shared": fields["shared"]}
-    SavedFilter.objects.update_or_create(owner=owner, name=fields["name"], defaults=defaults)
-    messages.success(request, f"Saved as “{fields['name']}”.")
-    return redirect(fields["path"])
-
-
-@action_for(SAVES)
-def delete_filter(request: HttpRequest, filter_id: uuid.UUID) -> HttpResponse:
-    owner = request.user.get_username()
-    get_object_or_404(SavedFilter, id=filter_id, owner=owner).delete()
-    messages.success(request, "No longer saved.")
-    return redirect("console:search")

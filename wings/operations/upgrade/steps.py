@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
@@ -10,7 +12,6 @@ from django.core.management.commands.migrate import Command as DjangoMigrate
 from django.db import connections, transaction
 
 from memoryproject import embedded
-from memoryproject.database.clock import execute
 from memoryproject.embedded import databases
 from memoryproject.tenancy import installation
 from memoryproject.tenancy.postgresql.look import PEPPER
@@ -20,6 +21,8 @@ from wings.operations.upgrade.history import Standing, find_standing
 
 LOCK = 0x6D696772617465
 """Advisory lock of who migrates: a second start waits, and finds nothing left to do."""
+ROLES = ("0002_roles", "0003_no_right_to_save")
+"""Migrations of the console that give roles rights, or take them."""
 Report = Callable[[str], None]
 NEWER = (
     "The database was made by a later version of the server: start that one, or go back to the"
@@ -81,10 +84,16 @@ def carry_over(address: embedded.ServerAddress, *, source: str, report: Report) 
         _run_migrations()
         connections.close_all()
         carrying.carry_rows(address, source=source, target=databases.UNFINISHED, report=report)
-        # The roles came as they were: their migration gives them what is new to see.
-        roles = "DELETE FROM django_migrations WHERE app = 'console' AND name = '0002_roles'"
-        execute(roles, using="owner")
+        _set_roles()
         _migrate(verbosity=0, counts=True)
+
+
+def _set_roles() -> None:
+    """Give roles, which came as they were, what is new to see, as migrations of them do."""
+    for name in ROLES:
+        made = import_module(f"wings.console.migrations.{name}").Migration
+        with connections["owner"].schema_editor() as editor:
+            made.operations[0].code(apps, editor)
 
 
 def bring_up(address: embedded.ServerAddress, name: str, *, report: Report) -> str:
@@ -139,7 +148,7 @@ def _migrate(verbosity: int, *, counts: bool) -> None:
     """Apply the migrations that follow, note our key pepper, and count what is stored anew."""
     _run_migrations(verbosity)
     if installation.find_note(PEPPER, using="owner") is None:
-        installation.note_pepper(using="owner")
+        installation.note_pepper()
     if counts:
         stored_sizes.repair_all(using="owner")
     connections["owner"].close()

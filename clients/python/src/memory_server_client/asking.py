@@ -60,7 +60,6 @@ class Asking(Calls):
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
-        fusion: Mapping[str, float] | None = None,
     ) -> Flow[Markdown]:
         """Return what is known on a query, as markdown for a prompt.
 
@@ -116,7 +115,6 @@ class Asking(Calls):
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
-        fusion: Mapping[str, float] | None = None,
     ) -> Flow[types.RawAnswer]:
         """Return facts and episodes as JSON; see `retrieve_memory` for the options."""
         return self._ask("retrieve_memory/raw", named(locals()))
@@ -144,7 +142,6 @@ class Asking(Calls):
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
         explain: bool | None = None,
-        fusion: Mapping[str, float] | None = None,
     ) -> Flow[Markdown]:
         """Return facts alone, for a system prompt; guidelines are always among them.
 
@@ -174,7 +171,6 @@ class Asking(Calls):
         fresh: bool | None = None,
         min_relevance: float | None = None,
         links: types.LinksEnum | None = None,
-        fusion: Mapping[str, float] | None = None,
     ) -> Flow[types.AskOutput]:
         """Return an answer by the server's language model, each sentence with checked citations.
 

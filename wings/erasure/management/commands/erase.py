@@ -135,7 +135,7 @@ def vacuum(*, rewrite: bool) -> int:
     planner's statistics, which hold values of rows, are taken anew. What Postgres writes
     ahead, and backups, keep what they hold until they are dropped.
     """
-    # All: the admin's log, saved searches and the name of a tenant are erased from, too.
+    # All: the admin's log and the name of a tenant are erased from, too.
     tables = sorted({model._meta.db_table for model in apps.get_models() if model._meta.managed})
     how = sql.SQL("VACUUM (FULL, ANALYZE) {}" if rewrite else "VACUUM (ANALYZE) {}")
     for table in tables:

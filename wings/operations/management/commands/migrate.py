@@ -12,6 +12,7 @@ from django.core.management.base import CommandParser
 from django.core.management.commands.migrate import Command as DjangoMigrate
 
 from memoryproject.process import logs
+from memoryproject.tenancy import installation
 from wings.operations.upgrade import steps
 
 logger = logging.getLogger("memory.upgrade")
@@ -28,6 +29,12 @@ class Command(DjangoMigrate):
             action="store_true",
             help="change the embedded database without keeping it as it was",
         )
+        parser.add_argument(
+            "--accept-pepper",
+            action="store_true",
+            help="go on with another key pepper, where the former one is lost for good: all API "
+            "keys, webhook secrets and second factors so far are void",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Upgrade; with one of Django's own options do what it says of this schema alone."""
@@ -35,6 +42,8 @@ class Command(DjangoMigrate):
         if options["database"] != "owner" or any(options[name] for name in special):
             super().handle(*args, **options)
             return
+        if options["accept_pepper"]:
+            installation.note_pepper()
         if not options["skip_checks"]:
             self.check(databases=["owner"])
         steps.upgrade(

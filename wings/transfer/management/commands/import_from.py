@@ -1,10 +1,12 @@
-"""Bring in what another memory system, a chat product or this one has exported.
+"""Bring in what another memory system, a chat product or this one has exported, or a file of facts.
 
 The export of another system, or of `export_memory all` (memory), becomes one changeset that can
-be undone. Without --reason it only prints a table of what would come of it. A second run of the
-same file changes nothing.
+be undone; facts, CSV or JSONL, become one a conversation. Without --reason it only prints what
+would come of it. A second run of the same file changes nothing; it goes on where one was broken
+off.
 """
 
+import uuid
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,15 +17,19 @@ from tqdm import tqdm
 
 from memoryproject.edge.json_files import ignore
 from memoryproject.tenancy.management.naming import ServiceCommand
+from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.services import get_or_create_tenant
 from semantic.curation import Act
+from wings.console.models import ImportRun
+from wings.transfer import imports
 from wings.transfer.export_tables import MEMORY
 from wings.transfer.file_imports import FileImport
 from wings.transfer.memory_imports import MemoryImport
 from wings.transfer.peer_files import NAMESPACE, SOURCES
 from wings.transfer.peer_imports import PeerImport
 
-PERSON = "manage.py"
+PERSON, FACTS = "manage.py", "facts"
+NOTHING = "Nothing was written. Give a --reason to import."
 SHOWN = 40
 """Owners, and names of what is left out: each file has its own."""
 
@@ -32,8 +38,10 @@ class Command(ServiceCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("source", choices=[*SOURCES, MEMORY], help="what has written it")
-        parser.add_argument("path", type=Path, help="a .json or .jsonl file, or a ZIP archive")
+        parser.add_argument("source", choices=[*SOURCES, MEMORY, FACTS], help="what has written it")
+        parser.add_argument(
+            "path", type=Path, help="a .json or .jsonl file, a ZIP archive; of facts .csv, too"
+        )
         parser.add_argument("--tenant", required=True, help="whose it becomes; made if missing")
         parser.add_argument("--user", default="", help="whose it is where the file names nobody")
         parser.add_argument(
@@ -41,28 +49,59 @@ class Command(ServiceCommand):
             help="langmem: where its namespaces name the user, such as chat/{user_id}/{agent_id}; "
             f"by default {NAMESPACE}",
         )  # fmt: skip
+        parser.add_argument("--conversation", type=uuid.UUID, help="facts: of rows that name none")
         parser.add_argument("--reason", default="", help="why; kept in the changeset")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._read(get_or_create_tenant(name=options["tenant"]), options)
+        except OSError as error:
+            raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+
+    def _read(self, tenant: Tenant, options: dict[str, Any]) -> None:
         path, source, reason = options["path"], options["source"], options["reason"]
-        tenant = get_or_create_tenant(name=options["tenant"])
+        if source == FACTS:
+            self._import_facts(tenant, path, options["conversation"], reason)
+            return
         make: Callable[..., FileImport] = partial(MemoryImport, tenant, path, source)
         if source != MEMORY:
             owners = {"user_id": options["user"], "namespace": options["namespace"]}
             make = partial(PeerImport, tenant, path, source, **owners)
-        try:
-            # By bytes: an element may take long, and what is none of the source's is read past.
-            with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
-                preview = make(None, ignore, watch=bar.update)
-                preview.run()
-            self._print(preview)
-            if not reason:
-                self.stdout.write("Nothing was written. Give a --reason to import.")
-                return
-            with tqdm(total=preview.counts.total(), unit=" records", desc="importing") as bar:
-                self._import(make(Act(tenant=tenant, actor=PERSON, reason=reason), bar.update))
-        except OSError as error:
-            raise CommandError(f"The file cannot be read: {error.strerror}.") from error
+        # By bytes: an element may take long, and what is none of the source's is read past.
+        with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
+            preview = make(None, ignore, watch=bar.update)
+            preview.run()
+        self._print(preview)
+        if not reason:
+            self.stdout.write(NOTHING)
+            return
+        with tqdm(total=preview.counts.total(), unit=" records", desc="importing") as bar:
+            self._import(make(Act(tenant=tenant, actor=PERSON, reason=reason), bar.update))
+
+    def _import_facts(
+        self, tenant: Tenant, path: Path, conversation: uuid.UUID | None, reason: str
+    ) -> None:
+        with path.open("rb") as file:
+            run = imports.start_run(
+                tenant=tenant, person=PERSON, name=path.name, file=file, conversation=conversation
+            )
+        self._print_facts(run)
+        if not reason:
+            imports.discard_run(run)
+            self.stdout.write(NOTHING)
+            return
+        run = imports.confirm_run(run, reason=reason)
+        with tqdm(total=run.total, unit=" facts", desc=f"import {run.id}") as bar:
+            done = imports.finish_run(run, report=lambda total: bar.update(total - bar.n))
+        self.stdout.write(f"{done.opened} facts opened.")
+
+    def _print_facts(self, run: ImportRun) -> None:
+        self.stdout.write(f"{run.total} facts would be new.")
+        for name, count in run.counts.items():
+            if count:
+                self.stdout.write(f"  {name.replace('_', ' ')}: {count}")
+        for fault in run.faults:
+            self.stdout.write(f"  line {fault['line']}: {fault['said']}")
 
     def _import(self, file: FileImport) -> None:
         try:

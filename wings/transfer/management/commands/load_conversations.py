@@ -1,7 +1,7 @@
 """Load conversations from a file.
 
-Post the conversations of a JSONL file, or of LoCoMo's JSON, as an agent would. Running it again
-goes on where it was broken off. Workers do the rest; without one, run drain_jobs.
+Post the conversations of a JSONL file as an agent would. Running it again goes on where it was
+broken off. Workers do the rest; without one, run worker --drain.
 """
 
 from pathlib import Path
