@@ -4,7 +4,7 @@ import sys
 
 
 def translate(arguments: list[str]) -> list[str]:
-    """Return the arguments of a command as they are written now, and say so on stderr if changed."""
+    """Return the arguments of a command as they are written now; say on stderr what changed."""
     match arguments:
         case ["drain_jobs", *rest]:
             new = ["worker", "--drain", *rest]
@@ -33,5 +33,5 @@ def translate(arguments: list[str]) -> list[str]:
             new = ["import_from", "facts", *rest]
         case _:
             return arguments
-    print(f"{arguments[0]} is now: manage.py {' '.join(new)}", file=sys.stderr)
+    sys.stderr.write(f"{arguments[0]} is now: manage.py {' '.join(new)}\n")
     return new

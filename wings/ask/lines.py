@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from memoryproject.ai.prompts import put_on_one_line
 from memoryproject.text.cleaning import clean_alone
-from memoryproject.text.date_phrases import find_language
+from memoryproject.text.date_phrases import CJK, find_language
 from memoryproject.text.dates import find_phrases
 from memoryproject.text.parts import Kind, Part, Quote, join, split_lines
 from memoryproject.text.sentences import is_english
@@ -166,10 +166,11 @@ def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool
     return all(f" {fold(name)} " in f" {fold(shown)} " for name in roles)
 
 
-def _read_language(text: str) -> tuple[bool, str]:
+def _read_language(text: str) -> tuple[bool, bool, str]:
     """Return which language or script a text is in, as far as that can be told of a sentence."""
     language = find_language(text)
-    return is_english(text), language.code if language else ""
+    code = language.code if language else ""
+    return is_english(text), CJK.search(text) is not None, code
 
 
 def _shares_words(text: str, cited: Sequence[Line]) -> bool:
