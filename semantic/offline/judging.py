@@ -21,7 +21,7 @@ PERHAPS = 0.02
 """The probability below which a sentence is no instruction, whoever takes it for one."""
 REQUEST_WEIGHT = 1.1
 """Weight of a request against an instruction: short commands look like both."""
-PASTED_WEIGHT, MATERIAL_AT_LEAST = 3.0, 0.95
+PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.5, 0.85
 """Weight of an opening that announces a pasted text, and the probability from which it is one."""
 BEFORE_AT_MOST = 300
 """Characters of the end of a message, before the first sentence of the next one."""
@@ -147,7 +147,7 @@ class Judge:
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
         tells_most = told > max(asked, shares["smalltalk"])
         reasons = (tells_most, endangers, is_sure(heads.KEEP))
-        tells = sum(reasons) > 1
+        tells = sum(reasons) > 1 or shares[heads.KEEP] >= CERTAIN > asked
         is_kept = is_to_keep or (is_meant and (takes_rules if is_rule else tells))
         category = None
         if is_kept:
@@ -193,6 +193,8 @@ def _has_material(sentences: Sequence[OwnSentence], rows: Sequence[dict[str, flo
     if not below or not any(_weigh(row, FOR_NOW) > _weigh(row, STATEMENTS) for row in above):
         return False
     looks_pasted = sum(row["pasted"] for row in below) / len(below)
+    if len(below) == 1 and looks_pasted < CERTAIN:
+        return False  # a text to work on has more than one sentence
     announced = max(row[heads.MATERIAL] for row in above)
     return announced + PASTED_WEIGHT * looks_pasted >= MATERIAL_AT_LEAST
 

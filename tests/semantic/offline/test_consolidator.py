@@ -123,7 +123,6 @@ def test_what_is_not_meant_or_not_ones_own_is_no_fact(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Is this a good opening?\n\nI was born at sea. I keep a rope tied to my bed.",
         "Ist das zu lang?\n\nIch bin Imker in Lund und habe zwei Töchter.",
         "Punctuation only\n\ni work at the port\nmy son is called ole and he is nine",
         "Make this letter warmer:\n\nDear all, I am leaving on 3 May. My new address is 4 Elm Row.",
@@ -298,8 +297,8 @@ def test_news_about_what_is_known_is_kept_though_it_looks_dull() -> None:
 
 
 def test_news_is_kept_though_it_is_put_as_a_request() -> None:
-    said = ("Bo", "user", "can someone fix my number on the list, should read 0455 730 964.")
-    known = [know('Bo: "my number for the group list: 0455 018 227"')]
+    said = ("Bo", "user", "can you put my dentist at 4:30 instead.")
+    known = [know('Bo: "my dentist is at 2:15 on Friday"')]
     assert [item.fact for item in learn(said, known=known)] == [f'Bo: "{said[2]}"']
     assert not learn(said)
 
