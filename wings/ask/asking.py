@@ -132,7 +132,8 @@ def _answer_once(
     text, lines = number_lines(answer.draft.parts)
     if not lines:
         return answer
-    question = json.dumps(put_on_one_line(request.joined), ensure_ascii=False)
+    asked = replace(request, looked_up=()).joined  # what was looked up besides was not asked
+    question = json.dumps(put_on_one_line(asked), ensure_ascii=False)
     reply = ask_mended(
         asker,
         file=PROMPT,
