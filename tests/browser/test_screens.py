@@ -1,4 +1,4 @@
-"""Every screen opens in light, dark and narrow, by keyboard and for who cannot see.
+"""Every screen opens light and wide, and dark and narrow, for who cannot see, too.
 
 With SCREENS_DIR set, each is kept there as a picture: `make screens` does that.
 """
@@ -20,8 +20,7 @@ pytestmark = pytest.mark.gate
 WCAG = ["wcag2a", "wcag2aa", "wcag21aa"]
 LOOKS: dict[str, tuple[int, bool, list[str]]] = {
     "light": (1440, False, WCAG),
-    "dark": (1440, True, ["color-contrast"]),
-    "narrow": (390, False, []),
+    "dark-and-narrow": (390, True, ["color-contrast"]),
 }
 """Width, whether it is dark, and the rules that are asked: what a look cannot change, once."""
 TALLEST_PX = 1500
@@ -51,8 +50,6 @@ def find_faults(tab: Visit, width: int, rules: list[str]) -> list[str]:
     """Return what is wrong with the page that is open: too wide, or against rules of WCAG."""
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     faults = [f"{wide} px wide"] if wide > width else []
-    if not rules:
-        return faults
     options = {"runOnly": rules, "resultTypes": ["violations"]}
     found = Axe().run(tab.page, context="#content", options=options)
     return faults + [
