@@ -82,7 +82,7 @@ def test_two_starts_at_once_carry_an_earlier_version_over(folder: Path) -> None:
         assert product.query("SELECT DISTINCT byte_count FROM tenancy_storedsize") == [(-636,)]
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_a_backup_of_an_earlier_version_is_restored(folder: Path) -> None:
     path = folder / "old.backup"
     secrets = {"secret_key": "0123456789abcdef" * 4, "key_pepper": EXPECTED["pepper"]}

@@ -20,7 +20,7 @@ from tests.reliability.conftest import SayFigures
 from tests.reliability.product import Product, web, workers
 from tests.reliability.standby import Standby, frozen, kill, replicated, until
 
-pytestmark = pytest.mark.gate
+pytestmark = pytest.mark.bench
 
 WRITERS = 6
 AWAY_S = 4.0

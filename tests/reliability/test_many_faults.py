@@ -30,7 +30,7 @@ from tests.reliability.conftest import SayFigures
 from tests.talk import whole_talk
 
 __all__ = ["model"]  # a fixture
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.bench]
 
 CALLS = 400
 FAULTS = 0.2
