@@ -23,7 +23,7 @@ from tests.retrieval.searches import make_question
 
 pytestmark = [
     pytest.mark.django_db(transaction=True, databases=["default", "owner"]),
-    pytest.mark.gate,
+    pytest.mark.bench,
 ]
 
 ROWS = 1500

@@ -14,8 +14,6 @@ from tests.reliability.product import Product, installed
 from tests.reliability.standby import Standby, replicated
 from tests.server import throwaway_folder
 
-pytestmark = pytest.mark.gate
-
 
 @pytest.fixture(scope="module")
 def plain(template: Product) -> dict[str, Any]:
@@ -25,6 +23,7 @@ def plain(template: Product) -> dict[str, Any]:
         return call_all(product.around())
 
 
+@pytest.mark.bench
 def test_a_pooler_changes_no_answer(
     template: Product, folder: Path, plain: dict[str, Any], say_figures: SayFigures
 ) -> None:
@@ -40,6 +39,7 @@ def test_a_pooler_changes_no_answer(
     say_figures(f"{len(plain)} kinds of answers, the same through PgBouncer")
 
 
+@pytest.mark.gate
 def test_a_replica_changes_no_answer(
     template: Product, folder: Path, plain: dict[str, Any], say_figures: SayFigures
 ) -> None:

@@ -16,7 +16,7 @@ from tests.reliability.pooler import pooler
 from tests.reliability.product import Product, web, workers
 from tests.reliability.test_degradation import wait_for
 
-pytestmark = pytest.mark.gate
+pytestmark = pytest.mark.bench
 
 CLIENTS = 8
 SERVERS = 3

@@ -124,7 +124,11 @@ def test_json_and_tables_keep_it_to_the_letter(eve: Agent, attacked: uuid.UUID) 
     assert told == set(said)
 
 
-@pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+SOME = dict(list(PAYLOADS.items())[::4])
+"""Payloads for what takes seconds each: tests/retrieval/test_cleaning.py has them all."""
+
+
+@pytest.mark.parametrize("payload", SOME.values(), ids=SOME)
 def test_a_note_is_clean_wherever_it_is_read(ana: Agent, payload: str) -> None:
     content = f"The plan of the kettle.\n{payload}\nThe end of the plan."
     note = write(ana, content, label=f"{payload[:200]} kettle", description=f"{payload} kettle")
