@@ -118,9 +118,8 @@ class Asker:
             raise
         except PromptTooLong as error:
             # The next run puts smaller questions; an operator hears where none is small enough.
-            asked = count_prompt_tokens(prompt.system + prompt.user)
             with breaker.guard(breaker.find_chat_model()):
-                context.shrink(to=error.limit, asked=asked + context.find_answer_tokens())
+                shrink_context(prompt, to=error.limit)
             raise OutOfTime from None
         self._forgive()
         return answer
@@ -174,6 +173,12 @@ def make_call(tenant: Tenant, prompt: Prompt) -> LLMCall:
         left_out=prompt.left_out,
         cost=spending.find_cost(model, sent, context.find_answer_tokens()),
     )
+
+
+def shrink_context(prompt: Prompt, *, to: int | None) -> None:
+    """Note that the model's context is smaller than a prompt and its answer."""
+    asked = count_prompt_tokens(prompt.system + prompt.user)
+    context.shrink(to=to, asked=asked + context.find_answer_tokens())
 
 
 def find_asker(claim: Claim) -> Asker | None:

@@ -6,16 +6,15 @@ import uuid
 from django.conf import settings
 
 from jobs import spending
-from jobs.calls import LET_GO, Reply, make_call, put_question
+from jobs.calls import LET_GO, Reply, make_call, put_question, shrink_context
 from jobs.models import LLMCall
-from memoryproject.ai import breaker, context
-from memoryproject.ai.counting import count_prompt_tokens
+from memoryproject.ai import breaker
 from memoryproject.ai.dialects import Prompt
 from memoryproject.ai.errors import ModelUnavailable, PromptTooLong
 from memoryproject.tenancy.models import Tenant
 
 LEAST_S = 2.0
-"""With less time left no question is put."""
+"""Seconds that must be left for another question."""
 
 
 class OutOfPatience(ModelUnavailable):
@@ -36,7 +35,7 @@ class DirectAsker:
         self._tenant = tenant
         self._budget = budget
         self._until: float | None = None
-        """When its last answer must be there: all of them have the time of one."""
+        """Time by which its last answer must be there: all of them have the time of one."""
 
     def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply:
         """Return the model's answer as a `reply`.
@@ -55,8 +54,7 @@ class DirectAsker:
             with breaker.guard(breaker.find_chat_model(), scope=self._tenant.id):
                 return self._put(prompt, reply, left_s, is_first=is_first)
         except PromptTooLong as error:
-            asked = count_prompt_tokens(prompt.system + prompt.user)
-            context.shrink(to=error.limit, asked=asked + context.find_answer_tokens())
+            shrink_context(prompt, to=error.limit)
             raise
 
     def _put(self, prompt: Prompt, reply: type[Reply], left_s: float, *, is_first: bool) -> Reply:

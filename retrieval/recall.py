@@ -162,8 +162,7 @@ def _draft(
     hits = join_found(found) if len(found) > 1 else [*chain(*found)]
     searched = time.perf_counter()
     fence = markdown.make_fence(wanted=request.fence)
-    asked = "\n".join([request.query, *request.queries])
-    parameters = request.to_json()
+    asked, parameters = request.asked, request.to_json()
     if request.max_tokens is not None:  # a token at least is left
         request = replace(
             request,

@@ -75,6 +75,11 @@ class RecallRequest:
         return (self.query, *self.queries, *self.looked_up)
 
     @property
+    def asked(self) -> str:
+        """Return what the caller asks as one text, a line each: not what is looked up besides."""
+        return "\n".join([self.query, *self.queries])
+
+    @property
     def joined(self) -> str:
         """Return everything that is asked as one text, a line each."""
         return "\n".join(self.questions)

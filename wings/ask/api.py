@@ -28,8 +28,11 @@ from wings.ask.places import taking_place
 
 MAX_TOKENS = 4_000
 MIN_RELEVANCE = 0.05
-"""Of the answers below .1 1 in 100 held what was asked for (docs/figures.md). A question about a
-small conversation often has little more, and the model can still say no."""
+"""Relevance below which the model is not asked.
+
+Of the answers below .1, 1 in 100 held what was asked for (docs/figures.md). A question about a
+small conversation often has little more, and the model can still say no.
+"""
 
 
 class AskInput(RetrieveInput):

@@ -31,10 +31,10 @@ from wings.ask.replies import AskReply
 PROMPT = Path(__file__).parent / "prompts" / "ask.md"
 FURTHER_AT_MOST = 2
 FURTHER_CHARACTERS = 200
-"""Of one further question."""
+"""Characters of one further question."""
 SENTENCES_AT_MOST = 20
 ROOM_SHARE = 0.7
-"""Of what fits into a question to the model: lines get numbers, and its counter may say more."""
+"""Share of a prompt's room that is filled: lines get numbers, and the model may count more."""
 LEAST_TOKENS = 50
 MIN_RELEVANCE, NOTHING_SERVED = "min_relevance", "nothing_served"
 NOT_IN_MEMORY, ALL_STRUCK = "not_in_memory", "all_struck"
@@ -132,8 +132,7 @@ def _answer_once(
     text, lines = number_lines(answer.draft.parts)
     if not lines:
         return answer
-    asked = replace(request, looked_up=()).joined  # what was looked up besides was not asked
-    question = json.dumps(put_on_one_line(asked), ensure_ascii=False)
+    question = json.dumps(put_on_one_line(request.asked), ensure_ascii=False)
     reply = ask_mended(
         asker,
         file=PROMPT,

@@ -29,8 +29,11 @@ WRITES_NOUNS_LARGE = "de"
 """The language in which a capital letter makes no name."""
 ADDRESS = re.compile(r"[^\s@]{1,64}@\S+|\w[\w+.-]{1,20}://\S+|\bwww\S+")
 WORDS_SHARE = 0.2
-"""Of a sentence's words, by their stems, so many stand in what it cites: of 239 sentences of right
-answers (BEAM) 88 % have so many of the message that they rest on, and 13 % of another one."""
+"""Share of a sentence's words, by stems, that must stand in what it cites.
+
+Of 239 sentences of right answers (BEAM) 88 % have so many of the message that they rest on, and
+13 % of another one.
+"""
 LEFT_OUT = re.compile(r"…|\.{3,}")
 
 
