@@ -176,6 +176,23 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("user_id", ""), _negated=True),
+                        fields=["tenant", "user_id"],
+                        name="episodic_conversation_by_user",
+                    ),
+                    models.Index(
+                        condition=models.Q(("agent_id", ""), _negated=True),
+                        fields=["tenant", "agent_id"],
+                        name="episodic_conversation_by_agent",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "external_id"), name="episodic_conversation_external_id"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -258,6 +275,46 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        fields=["conversation", "created_at"], name="episodic_episode_by_creation"
+                    ),
+                    models.Index(
+                        fields=["conversation", "first_seq"], name="episodic_episode_in_order"
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("consolidated_at", None), ("consolidation_failed_at", None)
+                        ),
+                        fields=["conversation", "first_seq"],
+                        name="episodic_episode_fresh",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("first_seq__gte", 1), ("last_seq__gte", models.F("first_seq"))
+                        ),
+                        name="episodic_episode_range",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("surprise__gte", 0), ("surprise__lte", 1)),
+                        name="episodic_episode_surprise",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("difficulty__gte", 1), ("difficulty__lte", 10), ("stability__gt", 0)
+                        ),
+                        name="episodic_episode_fsrs",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("title", ""), _negated=True),
+                            models.Q(("summary", ""), _negated=True),
+                        ),
+                        name="episodic_episode_worded",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -300,6 +357,11 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "digest"), name="episodic_erased_key_once"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -350,6 +412,15 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(fields=["person", "until"], name="episodic_reveal_by_person"),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("reason", ""), _negated=True),
+                        name="episodic_reveal_has_reason",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -425,6 +496,15 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "job", "episode"), name="episodic_review_once_a_job"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("rating__in", ["again", "hard", "good", "easy"])),
+                        name="episodic_review_rating_known",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -529,6 +609,12 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("reason", ""), _negated=True),
+                        name="episodic_withholding_reasoned",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -696,6 +782,39 @@ class Migration(migrations.Migration):
                 ],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("episode", None), ("quarantined_by", None)),
+                        fields=["conversation", "seq"],
+                        name="episodic_message_window",
+                    ),
+                    models.Index(
+                        condition=models.Q(("episode", None), ("quarantined_by", None)),
+                        fields=["received_at"],
+                        name="episodic_message_waiting",
+                    ),
+                    models.Index(fields=["episode", "seq"], name="episodic_message_by_episode"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "conversation", "seq"), name="episodic_message_seq"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tenant", "conversation", "client_key", "client_index"),
+                        name="episodic_message_client_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("seq__gte", 1)), name="episodic_message_seq_positive"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("content", ""), _negated=True),
+                        name="episodic_message_not_empty",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["user", "assistant", "system", "tool"])),
+                        name="episodic_message_role_known",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -712,169 +831,6 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.DO_NOTHING,
                 related_name="+",
                 to="episodic.withholding",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                condition=models.Q(("user_id", ""), _negated=True),
-                fields=["tenant", "user_id"],
-                name="episodic_conversation_by_user",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                condition=models.Q(("agent_id", ""), _negated=True),
-                fields=["tenant", "agent_id"],
-                name="episodic_conversation_by_agent",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="conversation",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "external_id"), name="episodic_conversation_external_id"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="erasedkey",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "digest"), name="episodic_erased_key_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="reveal",
-            index=models.Index(fields=["person", "until"], name="episodic_reveal_by_person"),
-        ),
-        migrations.AddConstraint(
-            model_name="reveal",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reason", ""), _negated=True), name="episodic_reveal_has_reason"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="review",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "job", "episode"), name="episodic_review_once_a_job"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="review",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("rating__in", ["again", "hard", "good", "easy"])),
-                name="episodic_review_rating_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="withholding",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reason", ""), _negated=True),
-                name="episodic_withholding_reasoned",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                condition=models.Q(("episode", None), ("quarantined_by", None)),
-                fields=["conversation", "seq"],
-                name="episodic_message_window",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                condition=models.Q(("episode", None), ("quarantined_by", None)),
-                fields=["received_at"],
-                name="episodic_message_waiting",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(fields=["episode", "seq"], name="episodic_message_by_episode"),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "conversation", "seq"), name="episodic_message_seq"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "conversation", "client_key", "client_index"),
-                name="episodic_message_client_key",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("seq__gte", 1)), name="episodic_message_seq_positive"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("content", ""), _negated=True),
-                name="episodic_message_not_empty",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["user", "assistant", "system", "tool"])),
-                name="episodic_message_role_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="episode",
-            index=models.Index(
-                fields=["conversation", "created_at"], name="episodic_episode_by_creation"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="episode",
-            index=models.Index(
-                fields=["conversation", "first_seq"], name="episodic_episode_in_order"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="episode",
-            index=models.Index(
-                condition=models.Q(("consolidated_at", None), ("consolidation_failed_at", None)),
-                fields=["conversation", "first_seq"],
-                name="episodic_episode_fresh",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="episode",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("first_seq__gte", 1), ("last_seq__gte", models.F("first_seq"))),
-                name="episodic_episode_range",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="episode",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("surprise__gte", 0), ("surprise__lte", 1)),
-                name="episodic_episode_surprise",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="episode",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("difficulty__gte", 1), ("difficulty__lte", 10), ("stability__gt", 0)
-                ),
-                name="episodic_episode_fsrs",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="episode",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("title", ""), _negated=True), models.Q(("summary", ""), _negated=True)
-                ),
-                name="episodic_episode_worded",
             ),
         ),
         migrations.AddConstraint(

@@ -79,6 +79,12 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "memories",
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["episode", "fact", "note"])),
+                        name="indexing_memory_kind_known",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -260,6 +266,28 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("invalid_at", None)),
+                        fields=["tenant", "conversation", "shelf"],
+                        include=("id", "memory", "category", "dl", "words"),
+                        name="indexing_unit_by_words",
+                    ),
+                    models.Index(fields=["conversation", "valid_at"], name="indexing_unit_by_time"),
+                    django.contrib.postgres.indexes.GinIndex(
+                        models.Func(
+                            models.F("kind"),
+                            models.F("language"),
+                            models.F("lexical_text"),
+                            models.F("own_words"),
+                            function="public.memory_terms",
+                            output_field=django.contrib.postgres.fields.ArrayField(
+                                base_field=models.IntegerField(), size=None
+                            ),
+                        ),
+                        name="indexing_unit_by_terms",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -368,6 +396,45 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("dim__lte", 1024), ("invalid_at", None)),
+                        fields=["tenant", "conversation", "shelf", "model"],
+                        include=("unit", "memory", "category", "dim", "embedding"),
+                        name="indexing_vector_covering",
+                    ),
+                    models.Index(
+                        condition=models.Q(("dim__gt", 1024), ("invalid_at", None)),
+                        fields=["tenant", "conversation", "shelf", "model"],
+                        name="indexing_vector_wide",
+                    ),
+                    models.Index(
+                        condition=models.Q(("kind", "episode")),
+                        fields=["memory", "model"],
+                        name="indexing_vector_headline",
+                    ),
+                    models.Index(
+                        fields=["conversation", "valid_at"], name="indexing_vector_by_time"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "unit", "model"), name="indexing_vector_one_a_model"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "dim",
+                                models.Func(
+                                    models.F("embedding"),
+                                    function="vector_dims",
+                                    output_field=models.IntegerField(),
+                                ),
+                            )
+                        ),
+                        name="indexing_vector_dim_true",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -426,6 +493,13 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "conversation", "shelf"),
+                        name="indexing_shelf_size_one_a_shelf",
+                        nulls_distinct=False,
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -490,6 +564,16 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "vector indexes",
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "conversation", "shelf", "model"),
+                        name="indexing_vector_index_one_a_scope",
+                        nulls_distinct=False,
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tenant", "name"), name="indexing_vector_index_name"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -541,128 +625,18 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "conversation", "shelf", "slot"),
+                        name="indexing_word_count_one_a_word",
+                        nulls_distinct=False,
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["episode", "fact", "note"])),
-                name="indexing_memory_kind_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchunit",
-            index=models.Index(
-                condition=models.Q(("invalid_at", None)),
-                fields=["tenant", "conversation", "shelf"],
-                include=("id", "memory", "category", "dl", "words"),
-                name="indexing_unit_by_words",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchunit",
-            index=models.Index(fields=["conversation", "valid_at"], name="indexing_unit_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="searchunit",
-            index=django.contrib.postgres.indexes.GinIndex(
-                models.Func(
-                    models.F("kind"),
-                    models.F("language"),
-                    models.F("lexical_text"),
-                    models.F("own_words"),
-                    function="public.memory_terms",
-                    output_field=django.contrib.postgres.fields.ArrayField(
-                        base_field=models.IntegerField(), size=None
-                    ),
-                ),
-                name="indexing_unit_by_terms",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchvector",
-            index=models.Index(
-                condition=models.Q(("dim__lte", 1024), ("invalid_at", None)),
-                fields=["tenant", "conversation", "shelf", "model"],
-                include=("unit", "memory", "category", "dim", "embedding"),
-                name="indexing_vector_covering",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchvector",
-            index=models.Index(
-                condition=models.Q(("dim__gt", 1024), ("invalid_at", None)),
-                fields=["tenant", "conversation", "shelf", "model"],
-                name="indexing_vector_wide",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchvector",
-            index=models.Index(
-                condition=models.Q(("kind", "episode")),
-                fields=["memory", "model"],
-                name="indexing_vector_headline",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="searchvector",
-            index=models.Index(fields=["conversation", "valid_at"], name="indexing_vector_by_time"),
-        ),
-        migrations.AddConstraint(
-            model_name="searchvector",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "unit", "model"), name="indexing_vector_one_a_model"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="searchvector",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "dim",
-                        models.Func(
-                            models.F("embedding"),
-                            function="vector_dims",
-                            output_field=models.IntegerField(),
-                        ),
-                    )
-                ),
-                name="indexing_vector_dim_true",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="shelfsize",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "conversation", "shelf"),
-                name="indexing_shelf_size_one_a_shelf",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="vectorindex",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "conversation", "shelf", "model"),
-                name="indexing_vector_index_one_a_scope",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="vectorindex",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "name"), name="indexing_vector_index_name"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="wordcount",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "conversation", "shelf", "slot"),
-                name="indexing_word_count_one_a_word",
-                nulls_distinct=False,
-            ),
         ),
         AddTenantPolicy("indexing_memory"),
         AddTenantPolicy("indexing_searchvector"),

@@ -89,6 +89,24 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(fields=["expires_at", "id"], name="retrieval_context_by_expiry"),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("used_tokens", 0),
+                            (
+                                "max_tokens__gte",
+                                django.db.models.expressions.CombinedExpression(
+                                    models.F("used_tokens"), "+", models.F("reserved_tokens")
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="retrieval_context_within_budget",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -168,6 +186,30 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "context", "position"), name="retrieval_section_position"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tenant", "context", "memory"), name="retrieval_section_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("kind", "system"), ("memory", None)),
+                            models.Q(("kind", "retrieved"), ("memory__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="retrieval_section_kind",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("priority__lte", 100)),
+                        name="retrieval_section_priority",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("content", ""), _negated=True),
+                        name="retrieval_section_not_empty",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -261,6 +303,16 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        fields=["tenant", "conversation"], name="retrieval_test_of_conversation"
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("query", ""), _negated=True), name="retrieval_test_asks"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -409,6 +461,21 @@ class Migration(migrations.Migration):
                 "permissions": [("run_playground", "Can run searches in the playground")],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("review_job", None), ("reviewable", True)),
+                        fields=["conversation", "created_at"],
+                        name="retrieval_pending_review",
+                    ),
+                    models.Index(
+                        fields=["tenant", "created_at"],
+                        include=("latency_ms",),
+                        name="retrieval_with_latency",
+                    ),
+                    models.Index(
+                        fields=["conversation", "through_seq"], name="retrieval_by_conversation"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -477,111 +544,19 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(fields=["memory_id"], name="retrieval_hit_by_memory"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "retrieval", "memory_id"), name="retrieval_hit_once"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="context",
-            index=models.Index(fields=["expires_at", "id"], name="retrieval_context_by_expiry"),
-        ),
-        migrations.AddConstraint(
-            model_name="context",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("used_tokens", 0),
-                    (
-                        "max_tokens__gte",
-                        django.db.models.expressions.CombinedExpression(
-                            models.F("used_tokens"), "+", models.F("reserved_tokens")
-                        ),
-                    ),
-                    _connector="OR",
-                ),
-                name="retrieval_context_within_budget",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contextsection",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "context", "position"), name="retrieval_section_position"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contextsection",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "context", "memory"), name="retrieval_section_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contextsection",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("kind", "system"), ("memory", None)),
-                    models.Q(("kind", "retrieved"), ("memory__isnull", False)),
-                    _connector="OR",
-                ),
-                name="retrieval_section_kind",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contextsection",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("priority__lte", 100)), name="retrieval_section_priority"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="contextsection",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("content", ""), _negated=True),
-                name="retrieval_section_not_empty",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memorytest",
-            index=models.Index(
-                fields=["tenant", "conversation"], name="retrieval_test_of_conversation"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memorytest",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("query", ""), _negated=True), name="retrieval_test_asks"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="retrieval",
-            index=models.Index(
-                condition=models.Q(("review_job", None), ("reviewable", True)),
-                fields=["conversation", "created_at"],
-                name="retrieval_pending_review",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="retrieval",
-            index=models.Index(
-                fields=["tenant", "created_at"],
-                include=("latency_ms",),
-                name="retrieval_with_latency",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="retrieval",
-            index=models.Index(
-                fields=["conversation", "through_seq"], name="retrieval_by_conversation"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="retrievalhit",
-            index=models.Index(fields=["memory_id"], name="retrieval_hit_by_memory"),
-        ),
-        migrations.AddConstraint(
-            model_name="retrievalhit",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "retrieval", "memory_id"), name="retrieval_hit_once"
-            ),
         ),
         AddTenantPolicy("retrieval_context"),
         AddTenantPolicy("retrieval_contextsection"),

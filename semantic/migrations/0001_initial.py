@@ -119,6 +119,11 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        fields=["tenant", "started_at"], name="semantic_changeset_by_time"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -201,6 +206,15 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(fields=["memory_id"], name="semantic_change_by_memory"),
+                    models.Index(fields=["other_memory_id"], name="semantic_change_by_other"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "changeset", "position"), name="semantic_change_position"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -368,6 +382,86 @@ class Migration(migrations.Migration):
                 "permissions": [("curate_fact", "Can correct, invalidate, restore and revert")],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("invalid_at", None)),
+                        fields=["conversation", "created_at"],
+                        name="semantic_fact_active",
+                    ),
+                    models.Index(
+                        condition=models.Q(("invalid_at", None), ("is_pinned", True)),
+                        fields=["conversation", "created_at"],
+                        name="semantic_fact_pinned",
+                    ),
+                    models.Index(
+                        condition=models.Q(("invalidated_because", "wrong")),
+                        fields=["conversation"],
+                        name="semantic_fact_declared_wrong",
+                    ),
+                    models.Index(
+                        condition=models.Q(("invalidated_because", "waiting")),
+                        fields=["tenant", "id"],
+                        name="semantic_fact_waiting",
+                    ),
+                    models.Index(
+                        condition=models.Q(("invalid_at__isnull", False)),
+                        fields=["tenant", "invalid_at"],
+                        name="semantic_fact_closed",
+                    ),
+                    models.Index(
+                        condition=models.Q(("invalid_at__isnull", False)),
+                        fields=["invalidated_because", "id"],
+                        name="semantic_fact_by_reason",
+                    ),
+                    models.Index(
+                        fields=["conversation", "valid_at"], name="semantic_fact_of_conversation"
+                    ),
+                    models.Index(fields=["valid_at"], name="semantic_fact_by_time"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("invalid_at", None)),
+                        fields=("tenant", "conversation", "content_hash"),
+                        name="semantic_fact_held_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "category__in",
+                                [
+                                    "identity",
+                                    "preference",
+                                    "interest",
+                                    "personality",
+                                    "relationship",
+                                    "experience",
+                                    "goal",
+                                    "guideline",
+                                ],
+                            )
+                        ),
+                        name="semantic_fact_category_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("fact", ""), _negated=True),
+                        name="semantic_fact_not_empty",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("invalid_at", None),
+                                ("invalidated_because", ""),
+                                ("superseded_by", None),
+                            ),
+                            models.Q(
+                                ("invalid_at__isnull", False),
+                                models.Q(("invalidated_because", ""), _negated=True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="semantic_fact_closed_for_a_reason",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -450,6 +544,13 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "evidence",
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("withdrawn_by", None)),
+                        fields=("tenant", "fact", "episode"),
+                        name="semantic_evidence_counts_once",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -557,6 +658,14 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(fields=["tenant", "place_id"], name="semantic_mark_by_place"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "fact", "place_id"), name="semantic_correctionmark_once"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -681,6 +790,38 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(
+                            ("is_withdrawn", False),
+                            models.Q(("decision", ""), ("is_reopened", True), _connector="OR"),
+                        ),
+                        fields=["tenant", "id"],
+                        name="semantic_suggestion_undecided",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "old_fact", "new_fact", "kind"),
+                        name="semantic_suggestion_made_once",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("reason__regex", "^[a-z_]+$")),
+                        name="semantic_suggestion_reason_is_code",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("decided_by", None), ("decision", "")),
+                            models.Q(
+                                models.Q(("decision", ""), _negated=True),
+                                ("decided_by__isnull", False),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="semantic_suggestion_decided_by",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -754,201 +895,14 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "triage",
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "fact"), name="semantic_triage_once"),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="changeset",
-            index=models.Index(fields=["tenant", "started_at"], name="semantic_changeset_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="change",
-            index=models.Index(fields=["memory_id"], name="semantic_change_by_memory"),
-        ),
-        migrations.AddIndex(
-            model_name="change",
-            index=models.Index(fields=["other_memory_id"], name="semantic_change_by_other"),
-        ),
-        migrations.AddConstraint(
-            model_name="change",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "changeset", "position"), name="semantic_change_position"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                condition=models.Q(("invalid_at", None)),
-                fields=["conversation", "created_at"],
-                name="semantic_fact_active",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                condition=models.Q(("invalid_at", None), ("is_pinned", True)),
-                fields=["conversation", "created_at"],
-                name="semantic_fact_pinned",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                condition=models.Q(("invalidated_because", "wrong")),
-                fields=["conversation"],
-                name="semantic_fact_declared_wrong",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                condition=models.Q(("invalidated_because", "waiting")),
-                fields=["tenant", "id"],
-                name="semantic_fact_waiting",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                condition=models.Q(("invalid_at__isnull", False)),
-                fields=["tenant", "invalid_at"],
-                name="semantic_fact_closed",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                condition=models.Q(("invalid_at__isnull", False)),
-                fields=["invalidated_because", "id"],
-                name="semantic_fact_by_reason",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(
-                fields=["conversation", "valid_at"], name="semantic_fact_of_conversation"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="fact",
-            index=models.Index(fields=["valid_at"], name="semantic_fact_by_time"),
-        ),
-        migrations.AddConstraint(
-            model_name="fact",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("invalid_at", None)),
-                fields=("tenant", "conversation", "content_hash"),
-                name="semantic_fact_held_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="fact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "category__in",
-                        [
-                            "identity",
-                            "preference",
-                            "interest",
-                            "personality",
-                            "relationship",
-                            "experience",
-                            "goal",
-                            "guideline",
-                        ],
-                    )
-                ),
-                name="semantic_fact_category_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="fact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("fact", ""), _negated=True), name="semantic_fact_not_empty"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="fact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("invalid_at", None), ("invalidated_because", ""), ("superseded_by", None)
-                    ),
-                    models.Q(
-                        ("invalid_at__isnull", False),
-                        models.Q(("invalidated_because", ""), _negated=True),
-                    ),
-                    _connector="OR",
-                ),
-                name="semantic_fact_closed_for_a_reason",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evidence",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("withdrawn_by", None)),
-                fields=("tenant", "fact", "episode"),
-                name="semantic_evidence_counts_once",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="correctionmark",
-            index=models.Index(fields=["tenant", "place_id"], name="semantic_mark_by_place"),
-        ),
-        migrations.AddConstraint(
-            model_name="correctionmark",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "fact", "place_id"), name="semantic_correctionmark_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="suggestion",
-            index=models.Index(
-                condition=models.Q(
-                    ("is_withdrawn", False),
-                    models.Q(("decision", ""), ("is_reopened", True), _connector="OR"),
-                ),
-                fields=["tenant", "id"],
-                name="semantic_suggestion_undecided",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="suggestion",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "old_fact", "new_fact", "kind"),
-                name="semantic_suggestion_made_once",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="suggestion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reason__regex", "^[a-z_]+$")),
-                name="semantic_suggestion_reason_is_code",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="suggestion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("decided_by", None), ("decision", "")),
-                    models.Q(
-                        models.Q(("decision", ""), _negated=True), ("decided_by__isnull", False)
-                    ),
-                    _connector="OR",
-                ),
-                name="semantic_suggestion_decided_by",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="triage",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "fact"), name="semantic_triage_once"
-            ),
         ),
         AddTenantPolicy("semantic_change"),
         AddTenantPolicy("semantic_changeset"),

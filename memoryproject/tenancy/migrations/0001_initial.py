@@ -266,6 +266,18 @@ class Migration(migrations.Migration):
                 "permissions": [("manage_apikey", "Can make and revoke keys")],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("previous_hash", None), ("previous_until", None)),
+                            models.Q(
+                                ("previous_hash__isnull", False), ("previous_until__isnull", False)
+                            ),
+                            _connector="OR",
+                        ),
+                        name="tenancy_apikey_previous_has_its_end",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -389,17 +401,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="apikey",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("previous_hash", None), ("previous_until", None)),
-                    models.Q(("previous_hash__isnull", False), ("previous_until__isnull", False)),
-                    _connector="OR",
-                ),
-                name="tenancy_apikey_previous_has_its_end",
-            ),
         ),
         AddTenantPolicy("tenancy_apikey"),
         AddTenantPolicy("tenancy_keyusage"),

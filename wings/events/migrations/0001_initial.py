@@ -133,6 +133,12 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("secret_version__gte", 1)),
+                        name="events_webhook_secret_version",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -262,6 +268,34 @@ class Migration(migrations.Migration):
                 "permissions": [("redeliver_event", "Can have events delivered again")],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "pending")),
+                        fields=["webhook", "created_at", "id"],
+                        name="events_event_pending",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state", "pending")),
+                        fields=["retry_at"],
+                        name="events_event_due",
+                    ),
+                    models.Index(fields=["webhook", "id"], name="events_event_of_webhook"),
+                    models.Index(
+                        condition=models.Q(("state", "pending"), _negated=True),
+                        fields=["created_at"],
+                        name="events_event_over",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("delivered_at__isnull", False), ("state", "delivered")),
+                            models.Q(("delivered_at", None), ("state__in", ["pending", "dead"])),
+                            _connector="OR",
+                        ),
+                        name="events_event_delivered_at",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -374,51 +408,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="webhook",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("secret_version__gte", 1)), name="events_webhook_secret_version"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("state", "pending")),
-                fields=["webhook", "created_at", "id"],
-                name="events_event_pending",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("state", "pending")),
-                fields=["retry_at"],
-                name="events_event_due",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["webhook", "id"], name="events_event_of_webhook"),
-        ),
-        migrations.AddIndex(
-            model_name="event",
-            index=models.Index(
-                condition=models.Q(("state", "pending"), _negated=True),
-                fields=["created_at"],
-                name="events_event_over",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="event",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("delivered_at__isnull", False), ("state", "delivered")),
-                    models.Q(("delivered_at", None), ("state__in", ["pending", "dead"])),
-                    _connector="OR",
-                ),
-                name="events_event_delivered_at",
-            ),
         ),
         AddTenantPolicy("events_event"),
         AddTenantPolicy("events_notification"),

@@ -222,6 +222,96 @@ class Migration(migrations.Migration):
                 ],
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "indexes": [
+                    models.Index(
+                        fields=["tenant", "source_type", "source_id", "id"],
+                        name="notes_note_by_source",
+                    ),
+                    models.Index(fields=["tenant", "user_id", "id"], name="notes_note_by_user"),
+                    models.Index(
+                        fields=["tenant", "category", "id"], name="notes_note_by_category"
+                    ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        fields=["tags"], name="notes_note_by_tags"
+                    ),
+                    models.Index(
+                        condition=models.Q(("deleted_at__isnull", False)),
+                        fields=["id"],
+                        name="notes_note_deleted",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "source_type__in",
+                                [
+                                    "thread_summary",
+                                    "plan_summary",
+                                    "knowledge_base",
+                                    "brand_kit",
+                                    "offer",
+                                    "span",
+                                    "reference",
+                                    "document",
+                                    "note",
+                                ],
+                            )
+                        ),
+                        name="notes_note_source_type_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "emotion_valence__in",
+                                ["", "positive", "negative", "neutral", "mixed"],
+                            )
+                        ),
+                        name="notes_note_valence_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("importance__gte", 0),
+                            ("importance__lte", 1),
+                            models.Q(
+                                ("emotion_intensity", None),
+                                models.Q(
+                                    ("emotion_intensity__gte", 0), ("emotion_intensity__lte", 1)
+                                ),
+                                _connector="OR",
+                            ),
+                        ),
+                        name="notes_note_shares",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("label", ""), _negated=True),
+                            models.Q(("content", ""), _negated=True),
+                        ),
+                        name="notes_note_worded",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("end_byte", None), ("span_id", ""), ("start_byte", None)),
+                            models.Q(
+                                models.Q(("span_id", ""), _negated=True),
+                                ("end_byte__isnull", False),
+                                ("start_byte__isnull", False),
+                                ("end_byte__gte", models.F("start_byte")),
+                                ("start_byte__gte", 0),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="notes_note_span",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("version__gte", 1)), name="notes_note_version_positive"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tenant", "client_key", "client_index"),
+                        name="notes_note_client_key",
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -377,6 +467,78 @@ class Migration(migrations.Migration):
             options={
                 "abstract": False,
                 "base_manager_name": "across_tenants",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "source_type__in",
+                                [
+                                    "thread_summary",
+                                    "plan_summary",
+                                    "knowledge_base",
+                                    "brand_kit",
+                                    "offer",
+                                    "span",
+                                    "reference",
+                                    "document",
+                                    "note",
+                                ],
+                            )
+                        ),
+                        name="notes_noteversion_source_type_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "emotion_valence__in",
+                                ["", "positive", "negative", "neutral", "mixed"],
+                            )
+                        ),
+                        name="notes_noteversion_valence_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("importance__gte", 0),
+                            ("importance__lte", 1),
+                            models.Q(
+                                ("emotion_intensity", None),
+                                models.Q(
+                                    ("emotion_intensity__gte", 0), ("emotion_intensity__lte", 1)
+                                ),
+                                _connector="OR",
+                            ),
+                        ),
+                        name="notes_noteversion_shares",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("label", ""), _negated=True),
+                            models.Q(("content", ""), _negated=True),
+                        ),
+                        name="notes_noteversion_worded",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("end_byte", None), ("span_id", ""), ("start_byte", None)),
+                            models.Q(
+                                models.Q(("span_id", ""), _negated=True),
+                                ("end_byte__isnull", False),
+                                ("start_byte__isnull", False),
+                                ("end_byte__gte", models.F("start_byte")),
+                                ("start_byte__gte", 0),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="notes_noteversion_span",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("version__gte", 1)),
+                        name="notes_noteversion_version_positive",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tenant", "note", "version"), name="notes_version_once"
+                    ),
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -494,202 +656,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("across_tenants", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="note",
-            index=models.Index(
-                fields=["tenant", "source_type", "source_id", "id"], name="notes_note_by_source"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="note",
-            index=models.Index(fields=["tenant", "user_id", "id"], name="notes_note_by_user"),
-        ),
-        migrations.AddIndex(
-            model_name="note",
-            index=models.Index(fields=["tenant", "category", "id"], name="notes_note_by_category"),
-        ),
-        migrations.AddIndex(
-            model_name="note",
-            index=django.contrib.postgres.indexes.GinIndex(
-                fields=["tags"], name="notes_note_by_tags"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="note",
-            index=models.Index(
-                condition=models.Q(("deleted_at__isnull", False)),
-                fields=["id"],
-                name="notes_note_deleted",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "source_type__in",
-                        [
-                            "thread_summary",
-                            "plan_summary",
-                            "knowledge_base",
-                            "brand_kit",
-                            "offer",
-                            "span",
-                            "reference",
-                            "document",
-                            "note",
-                        ],
-                    )
-                ),
-                name="notes_note_source_type_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("emotion_valence__in", ["", "positive", "negative", "neutral", "mixed"])
-                ),
-                name="notes_note_valence_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("importance__gte", 0),
-                    ("importance__lte", 1),
-                    models.Q(
-                        ("emotion_intensity", None),
-                        models.Q(("emotion_intensity__gte", 0), ("emotion_intensity__lte", 1)),
-                        _connector="OR",
-                    ),
-                ),
-                name="notes_note_shares",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("label", ""), _negated=True), models.Q(("content", ""), _negated=True)
-                ),
-                name="notes_note_worded",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("end_byte", None), ("span_id", ""), ("start_byte", None)),
-                    models.Q(
-                        models.Q(("span_id", ""), _negated=True),
-                        ("end_byte__isnull", False),
-                        ("start_byte__isnull", False),
-                        ("end_byte__gte", models.F("start_byte")),
-                        ("start_byte__gte", 0),
-                    ),
-                    _connector="OR",
-                ),
-                name="notes_note_span",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("version__gte", 1)), name="notes_note_version_positive"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="note",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "client_key", "client_index"), name="notes_note_client_key"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "source_type__in",
-                        [
-                            "thread_summary",
-                            "plan_summary",
-                            "knowledge_base",
-                            "brand_kit",
-                            "offer",
-                            "span",
-                            "reference",
-                            "document",
-                            "note",
-                        ],
-                    )
-                ),
-                name="notes_noteversion_source_type_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("emotion_valence__in", ["", "positive", "negative", "neutral", "mixed"])
-                ),
-                name="notes_noteversion_valence_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("importance__gte", 0),
-                    ("importance__lte", 1),
-                    models.Q(
-                        ("emotion_intensity", None),
-                        models.Q(("emotion_intensity__gte", 0), ("emotion_intensity__lte", 1)),
-                        _connector="OR",
-                    ),
-                ),
-                name="notes_noteversion_shares",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("label", ""), _negated=True), models.Q(("content", ""), _negated=True)
-                ),
-                name="notes_noteversion_worded",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("end_byte", None), ("span_id", ""), ("start_byte", None)),
-                    models.Q(
-                        models.Q(("span_id", ""), _negated=True),
-                        ("end_byte__isnull", False),
-                        ("start_byte__isnull", False),
-                        ("end_byte__gte", models.F("start_byte")),
-                        ("start_byte__gte", 0),
-                    ),
-                    _connector="OR",
-                ),
-                name="notes_noteversion_span",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("version__gte", 1)), name="notes_noteversion_version_positive"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="noteversion",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "note", "version"), name="notes_version_once"
-            ),
         ),
         AddTenantPolicy("notes_link"),
         AddTenantPolicy("notes_note"),
