@@ -126,27 +126,46 @@ def nothing_is_remembered() -> None:
     cache.clear()
 
 
-@pytest.fixture
-def ana(db: None) -> Agent:
+@pytest.fixture(scope="module")
+def shared(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Open a transaction around a file's tests, for what they look at and need not make anew.
+
+    Each test has a savepoint in it: what one does, the next does not see. Tests that commit
+    cannot be among them; their file takes the cast of tests.fresh.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def what_is_shared_is_left_alone(request: pytest.FixtureRequest) -> None:
+    """Give a savepoint to each test that has something of its file's transaction."""
+    if "shared" in request.fixturenames:
+        request.getfixturevalue("db")
+
+
+@pytest.fixture(scope="module")
+def ana(shared: None) -> Agent:
     return make_agent("ana's", "ana")
 
 
-@pytest.fixture
-def bo(db: None) -> Agent:
+@pytest.fixture(scope="module")
+def bo(shared: None) -> Agent:
     return make_agent("ana's", "bo")
 
 
-@pytest.fixture
-def cleo(db: None) -> Agent:
+@pytest.fixture(scope="module")
+def cleo(shared: None) -> Agent:
     return make_agent("cleo's", "cleo")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def conversation() -> uuid.UUID:
     return uuid.uuid4()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """A conversation on two topics, segmented and consolidated."""
     return tell(ana, conversation)
@@ -159,15 +178,3 @@ def tell(agent: Agent, conversation: uuid.UUID) -> uuid.UUID:
     drained = agent.flush(conversation)
     assert (drained.later, drained.dead) == (0, 0)
     return conversation
-
-
-@pytest.fixture(scope="module")
-def shared(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Open a transaction around a file's tests, for what they look at and need not make anew.
-
-    Each test has a savepoint in it: what one does, the next does not see. Tests that commit
-    cannot be among them.
-    """
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield
-        transaction.set_rollback(True)

@@ -13,6 +13,10 @@ from episodic.models import Conversation, Message, Role
 from memoryproject.edge.fields import say_moment
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 
 pytestmark = pytest.mark.django_db
 

@@ -118,14 +118,14 @@ def test_the_second_document_from_search_to_context(ana: Agent, seeded: list[str
     assert ana.get(f"memories/{uuid.uuid4()}").status_code == 404
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(ana: Agent) -> None:
     for role, content in SAID:
         ana.say(uuid.UUID(TALK), content, role=role)
     ana.flush(uuid.UUID(TALK))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def seeded(ana: Agent) -> list[str]:
     """A thread's summary, a plan's, and a reference, as the document seeds them."""
     faq = {"label": "Product FAQ", "importance": 0.9,

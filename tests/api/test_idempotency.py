@@ -11,6 +11,9 @@ from episodic.models import Conversation, Message
 from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 
 pytestmark = pytest.mark.django_db
 

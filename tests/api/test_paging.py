@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Agent
-from tests.shared import ana, told
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 

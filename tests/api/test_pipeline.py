@@ -14,7 +14,7 @@ from tests.talk import whole_talk
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     body = {"conversation_id": str(conversation), "messages": whole_talk()}
     assert ana.post("add_messages", body).status_code == 201

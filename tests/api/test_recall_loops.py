@@ -28,7 +28,7 @@ QUESTION = "Where does Ana live and work, and does she have cats?"
 MONDAY = "2026-03-02T09:00:00Z"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """A conversation in which Ana has told of herself."""
     for said in (

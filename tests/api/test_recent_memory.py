@@ -12,9 +12,7 @@ from django.utils import timezone
 from episodic.models import Episode
 from retrieval.models import Retrieval
 from tests.conftest import Agent
-from tests.shared import ana, told
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 
@@ -27,7 +25,7 @@ def recent(agent: Agent, conversation: uuid.UUID, **fields: Any) -> list[dict[st
     return items
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def episodes(ana: Agent, told: uuid.UUID) -> list[Episode]:
     """The two episodes in order of what was said; the first was made a day after the second."""
     first, second = Episode.objects.of(ana.tenant).order_by("first_seq")
@@ -82,7 +80,8 @@ def test_only_so_many_days_back(
     assert len(recent(ana, told, days_limit=days)) == found
 
 
-def test_of_an_unknown_conversation_there_is_none(ana: Agent, conversation: uuid.UUID) -> None:
+def test_of_an_unknown_conversation_there_is_none(ana: Agent) -> None:
+    conversation = uuid.uuid4()
     assert recent(ana, conversation) == []
     assert ana.post("recent_memory", {"conversation_id": str(conversation)}).content == b""
 

@@ -18,10 +18,8 @@ from semantic.engines import Category
 from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
-from tests.shared import ana, told
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -69,9 +67,8 @@ def test_an_answer_with_text_is_markdown_too(ana: Agent, told: uuid.UUID) -> Non
     assert text.endswith("\n") and "\n\n\n" not in text
 
 
-def test_of_an_unknown_conversation_nothing_is_known_and_it_is_not_made(
-    ana: Agent, conversation: uuid.UUID
-) -> None:
+def test_of_an_unknown_conversation_nothing_is_known_and_it_is_not_made(ana: Agent) -> None:
+    conversation = uuid.uuid4()
     assert ask(ana, "retrieve_memory", conversation).content == b""
     assert ask(ana, "context_pre_retrieve", conversation).content == b""
     raw = ask(ana, "retrieve_memory/raw", conversation).json()
@@ -211,7 +208,7 @@ def test_a_query_may_be_as_long_as_a_message(ana: Agent, conversation: uuid.UUID
         ask(ana, "retrieve_memory", conversation, query)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told_much(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """A conversation of twelve episodes."""
     said = [

@@ -21,7 +21,7 @@ RETURNED = [
 """What the document's example of a result has."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def remembered(ana: Agent, conversation: uuid.UUID) -> tuple[str, str]:
     """A note of a user that is about something to remember, and another linked with it."""
     about = {"user_id": "user", "category": "episodic", "importance": 0.95}

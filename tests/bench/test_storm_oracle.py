@@ -17,6 +17,7 @@ from bench.storm.oracle import Wait
 from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

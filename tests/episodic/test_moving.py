@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 QUERY = "Where does Mira work in Rotterdam?"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent) -> uuid.UUID:
     """A conversation of nobody, that is processed."""
     talk = uuid.uuid4()

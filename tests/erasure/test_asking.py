@@ -16,18 +16,16 @@ from semantic.models import Changeset
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.erasure.lives import as_json, digest, erase, memories
-from tests.shared import ana, told
 from wings.erasure.models import Erasure, State
 from wings.navigation.mirror import FolderAway
 from wings.notes.models import Note
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 SCOPES = ["message", "conversation", "note", "user", "tenant"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def named(ana: Agent, told: uuid.UUID) -> dict[str, str]:
     """Return the name of something of ana's, by scope."""
     note = ana.post("notes", {"content": "Mira likes canals.", "user_id": "mira"}).json()["id"]

@@ -27,6 +27,9 @@ from tests.erasure.lives import (
     tell_everywhere,
     write_canary,
 )
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.talk import whole_talk
 from wings.erasure.models import Erasure
 

@@ -17,6 +17,10 @@ from memoryproject.tenancy.walls import across_tenants
 from tests.conftest import Agent
 from tests.erasure.lives import CANARY, digest, memories
 from tests.erasure.test_columns import COLUMNS
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from wings.erasure.models import Erasure
 
 pytestmark = pytest.mark.django_db

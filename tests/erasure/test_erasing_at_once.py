@@ -10,6 +10,7 @@ from tests.api.threads import run_in_threads
 from tests.conftest import Agent
 from tests.erasure.lives import erase
 from tests.erasure.test_asking import named
+from tests.fresh import ana as ana
 
 __all__ = ["named"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]

@@ -15,6 +15,9 @@ from semantic.models import Change, Changeset, Evidence, Fact, Suggestion
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.erasure.lives import as_json, erase
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.llm.answers import change, changes, segment, segments, shown_facts
 from tests.model_server import Asked, ModelServer, Reply, says
 from tests.semantic.learning import leave_suggestion

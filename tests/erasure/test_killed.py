@@ -15,6 +15,8 @@ from memoryproject.tenancy.models import Tenant
 from tests.conftest import Agent
 from tests.erasure.lives import CANARY, USER, as_json, digest, dump, erase, write_canary
 from tests.erasure.test_canary import mentions
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 from tests.jobs.test_crash_points import Forker, finish, start_forker
 from tests.talk import whole_talk
 from wings.erasure.models import Erasure

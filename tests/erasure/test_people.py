@@ -22,6 +22,8 @@ from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.erasure.lives import as_json, dump, erase, queued
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 from wings.erasure import proof
 from wings.erasure.models import Erasure
 

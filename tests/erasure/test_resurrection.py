@@ -17,6 +17,9 @@ from retrieval.models import ContextSection
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.erasure.lives import CANARY, as_json, dump, erase, import_canary
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.llm.answers import change, changes, ratings, segment, segments
 from tests.model_server import Asked, ModelServer, Reply, says
 from tests.talk import MORNING, MOVING, messages

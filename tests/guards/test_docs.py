@@ -17,6 +17,7 @@ from django.core.management import get_commands
 from django.urls import get_resolver
 
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.guards.pages import PAGES, find_anchors, read_page
 from tests.processes import worker
 

@@ -18,6 +18,7 @@ from retrieval.hits import Hit
 from retrieval.scope import Scope, find_scope, in_one
 from retrieval.search.in_conversation import Question, search, state
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.indexing.makers import DIM, NOW, fill, make_conversation
 from tests.retrieval.searches import make_question
 

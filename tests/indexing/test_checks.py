@@ -30,7 +30,7 @@ def forgotten() -> Iterator[None]:
     forget_embedders()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def stored(ana: Agent, conversation: uuid.UUID) -> str:
     """Return the name of the model whose vectors the index holds."""
     ana.post("add_messages", {"conversation_id": str(conversation), "messages": whole_talk()})

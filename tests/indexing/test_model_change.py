@@ -23,6 +23,9 @@ from retrieval.models import Retrieval, RetrievalHit
 from retrieval.vectors import make_vectors
 from tests.conftest import Agent, tell
 from tests.embedders import forget_embedders
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.jobs.test_crash_points import Forker, finish, start_forker
 from tests.notes.test_writing import add
 

@@ -26,7 +26,7 @@ def find(typed: str, *, candidates: int = 8_000, **scope: uuid.UUID) -> list[uui
     return [match.memory_id for match in matches.found]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def home(ana: Agent) -> Conversation:
     return make_conversation(ana.tenant)
 

@@ -24,6 +24,7 @@ from jobs.enqueue import enqueue
 from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.process.crash_points import Point
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.jobs.oracle import find_violations
 from tests.jobs.poison import POISON, poisoned
 from tests.llm.answers import (

@@ -14,6 +14,9 @@ from jobs.draining import drain_jobs
 from jobs.models import Job, State
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.jobs.poison import POISON, poisoned
 from tests.llm.conftest import flush_job, post
 from tests.talk import MORNING, MOVING, messages, whole_talk

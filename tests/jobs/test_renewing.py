@@ -14,6 +14,7 @@ from jobs.claims import LeaseLost
 from jobs.enqueue import enqueue
 from jobs.models import Job, Kind
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

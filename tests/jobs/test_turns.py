@@ -22,6 +22,9 @@ from jobs.models import Job, Kind, State
 from jobs.tasks import run_next
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
 
 pytestmark = pytest.mark.django_db
 MANY = 10_000

@@ -28,6 +28,8 @@ from jobs.models import Job, Kind, State
 from jobs.supervisor import let_go_of_dead
 from memoryproject.wings import list_wings
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.jobs.oracle import find_violations
 from tests.processes import PATIENCE_S, worker
 from tests.reliability.product import workers

@@ -23,6 +23,9 @@ from jobs.spending import BudgetSpent
 from memoryproject.tenancy.walls import across_tenants
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import flush_job, post
 from tests.model_server import ModelServer, fails, says

@@ -19,8 +19,8 @@ from wings.notes.models import Link, Note
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def browser(db: None) -> Client:
+@pytest.fixture(scope="module")
+def browser(shared: None) -> Client:
     """Return the browser of somebody with every right."""
     visitor = Client(SERVER_NAME="localhost")
     visitor.force_login(User.objects.create_superuser("somebody"))

@@ -13,6 +13,8 @@ from indexing.models import SearchUnit, SearchVector
 from memoryproject.ai import embeddings
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.notes.graphs import write
 from tests.notes.test_writing import change
 from wings.notes.models import Note, NoteVersion

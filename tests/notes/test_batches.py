@@ -17,6 +17,9 @@ from memoryproject.tenancy.walls import acting_for
 from tests.api.problems import assert_problem
 from tests.api.threads import THREADS, run_in_threads
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.notes.graphs import write
 from tests.notes.test_finding import found
 from wings.notes import services

@@ -25,6 +25,9 @@ from memoryproject.ai.models import Breaker
 from memoryproject.tenancy.walls import across_tenants
 from tests.conftest import Agent
 from tests.embedders import embedding_by
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.model_server import Asked, ModelServer, Reply, embeds, fails, run_model_server
 from tests.notes.graphs import write
 from tests.notes.test_writing import THREAD, change

@@ -17,6 +17,7 @@ from jobs.models import Job, Kind, State, WorkerRestart
 from jobs.supervisor import Supervisor, find_reason_to_end
 from memoryproject.process.forks import fork, kill
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from wings.operations import metrics
 
 pytestmark = pytest.mark.django_db

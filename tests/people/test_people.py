@@ -36,7 +36,7 @@ def tell(agent: Agent, lines: Any, *, at: Any, **owner: str) -> str:
     return talk
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talks(ana: Agent) -> dict[str, str]:
     """Mira's own conversation, one of Jonas' in which she speaks, and one without her."""
     talks = {

@@ -30,6 +30,8 @@ from memoryproject.ai.breaker import FAILURES, PAUSE_FIRST
 from memoryproject.ai.models import Breaker
 from semantic.models import Changeset
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.llm.answers import changes, segment, segments
 from tests.llm.conftest import flush_job, post
 from tests.llm.test_breaker import fail, is_asked, named

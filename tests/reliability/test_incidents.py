@@ -33,6 +33,8 @@ from semantic import services as semantic
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.proposal_writer import cap_invalidations
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.jobs.poison import POISON, poisoned
 from tests.jobs.test_poison import drain_through_waits, where_all_are
 from tests.llm.answers import change, changes, segment, segments, shown_facts

@@ -19,6 +19,9 @@ from django.utils import timezone
 from memoryproject.tenancy import limits, services
 from memoryproject.tenancy.models import APIKey, KeyUsage
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
 from tests.reliability.client import Answer, Caller, at_once
 from tests.reliability.product import web
 

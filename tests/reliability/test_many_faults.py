@@ -22,6 +22,7 @@ from jobs.models import Job, Kind, LLMCall, State
 from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.models import Breaker
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.jobs.oracle import find_violations
 from tests.jobs.test_crash_points import conclude, divide, rate
 from tests.llm.conftest import model, post

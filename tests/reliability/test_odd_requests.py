@@ -9,6 +9,7 @@ import pytest
 
 from episodic.models import Message
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.reliability.client import HOST, Caller
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.reliability.client import HOST, Caller
 from tests.reliability.conftest import SayFigures
 from tests.reliability.product import web

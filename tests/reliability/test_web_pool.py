@@ -24,6 +24,8 @@ from memoryproject.edge.web_pool import (
     submit,
 )
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 from tests.reliability.client import HOST, Answer, Caller, assert_unavailable
 from tests.reliability.product import WEB_THREADS, web
 

@@ -10,6 +10,8 @@ import pytest
 
 from episodic.models import Message
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.reliability.client import Answer, Caller, at_once
 from tests.reliability.conftest import SayFigures
 

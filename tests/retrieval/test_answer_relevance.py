@@ -16,7 +16,7 @@ ASKED = "Where is Mira moving?"
 UNRELATED = "Which database migrations failed in the Kubernetes cluster?"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(ana: Agent) -> uuid.UUID:
     conversation = tell(ana, uuid.uuid4())
     ana.flush(conversation)

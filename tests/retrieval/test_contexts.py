@@ -22,6 +22,11 @@ from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import UNKNOWN, write
 from tests.retrieval.counting import counted_by
 from wings.navigation import contexts

@@ -16,9 +16,7 @@ from memoryproject.ai.counting import COUNTERS, count_e5_quarters
 from memoryproject.ai.local_model import load_local_model
 from tests.conftest import Agent
 from tests.retrieval.counting import counted_by
-from tests.shared import ana, told
 
-__all__ = ["ana", "told"]  # fixtures
 TEXT = st.text(max_size=200)
 MIXED = "Ana, 42, moved (id 7c1b5f3e-2d53). 我们搬到了波尔图。 😀 नमस्ते\n\tdef f(x): return x"
 

@@ -49,7 +49,7 @@ NO_NUMBER = ['"5"', '""', "true", "false", "[]", "{}", "[5]", '"five"']
 NO_JSON = ["1e400", "-1e400", "NaN", "Infinity", "-Infinity", "0x5", "05", "5.", "+5", "1e"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def places(ana: Agent) -> dict[str, str]:
     """A note and a context of ana's, by the names that stand in addresses."""
     note = write(ana, "Ana drinks tea.")

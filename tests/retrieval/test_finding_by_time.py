@@ -31,7 +31,7 @@ def said_on(day: int) -> str:
     return f"I {DOINGS[day % 6]} the {THINGS[day % 7]}."
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def diary(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     """One sentence a day, 42 days from 1 September 2026 on."""
     messages = [
@@ -104,7 +104,7 @@ def test_of_equal_lines_and_facts_the_newer_comes_first(
     assert "Oslo" in short and "Riga" not in short
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def crowded(ana: Agent) -> Conversation:
     """700 messages of May that the question is like, and one of June that it is not like."""
     conversation = Conversation.objects.create(tenant=ana.tenant, external_id=uuid.uuid4())

@@ -21,6 +21,8 @@ from memoryproject.ai import embeddings
 from retrieval.models import Retrieval
 from tests.conftest import Agent
 from tests.embedders import embedding_by
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 from tests.model_server import ModelServer, fails, run_model_server
 from tests.notes.graphs import write
 from tests.retrieval.searches import found, search

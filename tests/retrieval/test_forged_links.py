@@ -21,6 +21,10 @@ from memoryproject.embedded.bootstrap import connect_as_superuser
 from retrieval.search import in_tenant
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import UNKNOWN, around, link, links_of, write
 from tests.retrieval.searches import found, search
 from wings.navigation import finding, links, mirror, reading

@@ -31,6 +31,7 @@ from retrieval.search.in_conversation import Meaning, Question, search, state
 from retrieval.search.in_tenant import SearchRequest, find_with
 from retrieval.statements import read_edges, read_file, read_find, read_hybrid, read_profile
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.indexing.makers import DIM, NOW, fill, fill_messages, make_conversation
 from tests.notes.graphs import link, write
 from tests.retrieval.searches import make_question

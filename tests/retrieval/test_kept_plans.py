@@ -8,6 +8,8 @@ import pytest
 from django.db import connection, transaction
 
 from tests.conftest import Agent, tell
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -30,7 +30,7 @@ def towards(cosine: float) -> Vectors:
     return np.array([cosine, (1 - cosine**2) ** 0.5, 0, 0], dtype=np.float32)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def indexed(ana: Agent) -> Conversation:
     """Two memories, without words in common with any question; seqs from 1."""
     conversation = Conversation.objects.create(tenant=ana.tenant, external_id=uuid.uuid4())

@@ -14,10 +14,8 @@ from retrieval.models import MemoryTest, Retrieval
 from semantic.models import Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, tell
-from tests.shared import ana, told
 from wings.memory_tests import memory_tests
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 WHY = "She said so."

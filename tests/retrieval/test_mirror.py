@@ -26,6 +26,10 @@ from memoryproject.tenancy.walls import across_tenants
 from retrieval.memory import Memory as PageMemory
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import link, write
 from tests.talk import whole_talk
 from wings.navigation import mirror

@@ -43,7 +43,7 @@ def tell(agent: Agent, lines: list[tuple[str, str]]) -> uuid.UUID:
     return conversation
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told_two(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     said = messages(MOVING, MORNING) + messages(RUNNING, EVENING)
     body = {"conversation_id": str(conversation), "messages": said}

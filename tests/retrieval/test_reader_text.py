@@ -163,7 +163,7 @@ LONG_REPLY = (
 ADVICE = "For sore knees take the Brooks Ghost. "
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def advised(ana: Agent) -> uuid.UUID:
     """A conversation with long replies."""
     lines: list[Said] = []

@@ -16,9 +16,7 @@ from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.notes.test_writing import EVERYTHING, PLAN, THREAD, add
 from tests.retrieval.counting import counted_by
-from tests.shared import ana, told
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 LONG = " ".join(f"Sentence number {number} tells of tea." for number in range(200))

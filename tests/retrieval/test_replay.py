@@ -31,7 +31,7 @@ WAYS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     tell(ana, conversation)
     elsewhere = uuid.uuid4()

@@ -69,7 +69,7 @@ def post(agent: Agent, conversation: uuid.UUID, said: list[tuple[str, str]], at:
     assert answer.status_code == 201, answer.content
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def served(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     for day, lines in enumerate(DAYS):
         post(ana, conversation, [("user", line) for line in lines], START + timedelta(days=day))

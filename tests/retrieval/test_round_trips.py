@@ -19,6 +19,7 @@ from pytest_django import Settings
 from jobs.models import Job, Kind
 from memoryproject.tenancy import limits
 from tests.conftest import Agent, tell
+from tests.fresh import ana as ana
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 QUERY = "Where does Mira work in Rotterdam?"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talks(ana: Agent, cleo: Agent) -> dict[str, str]:
     """Two conversations of mira, one of somebody else, and one of a stranger's mira."""
     talks = {name: str(uuid.uuid4()) for name in ("moving", "running", "other", "stranger")}

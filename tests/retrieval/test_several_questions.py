@@ -26,7 +26,7 @@ SAID = [
 ] * 4
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     for number, said in enumerate(SAID):
         ana.say(conversation, said if number < 8 else f"Again, in week {number}: nothing new here.")

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.draining import drain_jobs
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ RACES = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two_marathons(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
     for day, words in RACES:
         moment = f"{day}T18:00:00Z"

@@ -12,6 +12,9 @@ from jobs.draining import drain_jobs
 from memoryproject.database.clock import read_database_clock
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.notes.graphs import write
 
 pytestmark = pytest.mark.django_db(transaction=True)

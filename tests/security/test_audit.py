@@ -22,6 +22,9 @@ from memoryproject import embedded
 from memoryproject.embedded.bootstrap import connect_as_superuser
 from semantic.models import Change, Changeset
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 
 
 @pytest.fixture

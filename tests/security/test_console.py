@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 WHY = {"reason": "Looked at its evidence."}
 
 
-@pytest.fixture
-def curator(db: None) -> Client:
+@pytest.fixture(scope="module")
+def curator(shared: None) -> Client:
     return visit_as("curator")
 
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from memoryproject.edge.headers import ALWAYS
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a good long password"

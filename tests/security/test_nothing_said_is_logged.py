@@ -23,6 +23,8 @@ from jobs.models import Job, State
 from memoryproject import embedded
 from memoryproject.process import logs
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.jobs.poison import poisoned
 from tests.llm.conftest import model as model
 from tests.model_server import Asked, ModelServer, Reply, says, sends

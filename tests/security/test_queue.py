@@ -24,6 +24,8 @@ from jobs.enqueue import RUN_JOB, wake
 from jobs.models import Job, State
 from jobs.wakeups import Refused, WakeUpSerializer
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.processes import PATIENCE_S, worker
 from tests.talk import whole_talk
 

@@ -16,6 +16,8 @@ from indexing.models import SearchUnit
 from jobs.draining import drain_jobs
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 from tests.llm.answers import change, changes, segment, segments
 from tests.llm.conftest import post
 from tests.model_server import ModelServer, says

@@ -14,6 +14,7 @@ from jobs.models import Job, Kind, State
 from jobs.tasks import run_job
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
 from wings.rollback import rollback
 
 # Each run has a time of its own only where transactions end.

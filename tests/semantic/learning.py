@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from episodic import segmentation
 from episodic.engines import Line, Segment, Segmentation, Vectors
-from episodic.models import Conversation
+from episodic.models import Conversation, Message
 from jobs import claims
 from jobs.models import Job
 from retrieval.receipts import echoes
@@ -112,7 +112,6 @@ class Talk:
 
     agent: Agent
     id: uuid.UUID = field(default_factory=uuid.uuid4)
-    said: int = 0
     user_id: str = ""
     later: timedelta = timedelta(0)
     """How long after the other conversations of a test this one is had."""
@@ -125,18 +124,22 @@ class Talk:
 
     def say(self) -> None:
         """Post eight messages and make an episode of them, whose facts are not drawn yet."""
-        lines, start = [(MOVING, MORNING), (RUNNING, EVENING)][self.said % 2]
+        lines, start = [(MOVING, MORNING), (RUNNING, EVENING)][self.times_said() % 2]
         body = {"conversation_id": str(self.id), "messages": messages(lines, start + self.later)}
         if self.user_id:
             body["user_id"] = self.user_id
         assert self.agent.post("add_messages", body).status_code == 201
-        self.said += 1
         segmentation.segment_window(
             claim=self.claim(),
             segmenter=OneEpisode(),
             everything=True,
             finish=False,
         )
+
+    def times_said(self) -> int:
+        """Return how often eight messages have been said."""
+        rows = Message.objects.of(self.agent.tenant)
+        return rows.filter(conversation__external_id=self.id).count() // 8
 
     def claim(self) -> claims.Claim:
         """Take the conversation's flush job, as a worker does."""

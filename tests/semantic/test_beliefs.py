@@ -11,6 +11,9 @@ import pytest
 from memoryproject.database.clock import read_database_clock
 from semantic.models import Fact
 from tests.conftest import Agent, tell
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

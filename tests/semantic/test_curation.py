@@ -23,6 +23,9 @@ from semantic.models import Change, Changeset, Fact
 from semantic.proposal_writer import DECLARED_WRONG
 from tests.conftest import Agent
 from tests.embedders import embedding_by
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.semantic.learning import (
     Talk,
     Wishes,

@@ -16,6 +16,9 @@ from semantic.engines import Category
 from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.reverts import Verdict, find_revert, plan_revert, revert_changeset
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.semantic.learning import (
     Talk,
     act,

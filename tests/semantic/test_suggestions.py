@@ -18,6 +18,10 @@ from semantic.models import Change, Changeset, Fact, Suggestion
 from semantic.suggesting import SUGGESTIONS_A_RUN
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.semantic.fact_makers import know
 from tests.semantic.learning import (
     Talk,
@@ -181,7 +185,7 @@ def test_undoing_the_run_takes_its_suggestions_away_and_a_later_run_brings_them_
 @pytest.mark.django_db(transaction=True)
 def test_undoing_a_source_takes_away_what_its_run_suggested(talk: Talk, bo: Agent) -> None:
     hints = [contradicts(PIANO, TOE), contradicts(BAKERY, HARBOUR)]
-    Talk(bo, talk.id, said=1).learn(new(HARBOUR), hints=hints)
+    Talk(bo, talk.id).learn(new(HARBOUR), hints=hints)
     assert pairs(talk.agent) == [(BAKERY, HARBOUR), (PIANO, TOE)]
     source = {"since": "2020-01-01T00:00:00Z", "key_id": str(bo.key.id), "reason": "It lies."}
     assert talk.agent.post("rollbacks", {**source, "dry_run": True}).status_code == 200

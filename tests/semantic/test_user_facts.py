@@ -22,6 +22,7 @@ from semantic.corrections import correct_fact
 from semantic.models import CorrectionMark, Evidence, Fact, Suggestion
 from semantic.reverts import revert_changeset
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 from tests.semantic.learning import (
     Talk,
     Wishes,

@@ -21,6 +21,7 @@ from semantic import curation
 from semantic.models import Changeset, Evidence, Fact, Suggestion
 from semantic.reverts import revert_changeset
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
 from tests.semantic.learning import act
 from tests.talk import MORNING, messages
 from wings.suggestions import suggestions

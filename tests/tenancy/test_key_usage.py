@@ -18,6 +18,8 @@ from memoryproject.tenancy import key_usage, limits
 from memoryproject.tenancy.models import KeyUsage
 from tests.conftest import Agent, make_agent
 from tests.console.visitors import visit_as
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 
 pytestmark = pytest.mark.django_db
 

@@ -21,6 +21,10 @@ from memoryproject.tenancy.limits import Allowance
 from memoryproject.tenancy.models import APIKey
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 
 pytestmark = pytest.mark.django_db
 

@@ -19,6 +19,9 @@ from memoryproject.tenancy.models import StoredSize, Tenant
 from memoryproject.tenancy.walls import across_tenants
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 
 pytestmark = pytest.mark.django_db
 COUNT = """

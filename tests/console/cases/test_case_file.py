@@ -23,6 +23,10 @@ from tests.ask.conftest import answers
 from tests.ask.conftest import model as model
 from tests.conftest import Agent
 from tests.console.visitors import visit_as
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db

@@ -17,6 +17,8 @@ from semantic import corrections
 from semantic.curation import Act
 from semantic.models import Fact
 from tests.conftest import Agent, tell
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

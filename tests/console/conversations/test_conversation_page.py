@@ -22,12 +22,10 @@ from jobs.models import Job, State
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
-from tests.shared import ana, told
 from tests.talk import EVENING, MORNING, MOVING, whole_talk
 from wings.console.conversations.timeline import read_cells, surprise_level
 from wings.console.transcript import CUT_AT, render_span
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
 LONG = 450
@@ -48,14 +46,15 @@ def read(browser: Client, conversation: Conversation, **query: Any) -> str:
     return html.unescape(visit(browser, conversation, **query).content.decode())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent, told: uuid.UUID) -> Conversation:
     return Conversation.objects.of(ana.tenant).get(external_id=told)
 
 
-@pytest.fixture
-def long_talk(ana: Agent, conversation: uuid.UUID) -> Conversation:
+@pytest.fixture(scope="module")
+def long_talk(ana: Agent) -> Conversation:
     """A conversation of five pages, an hour from one message to the next; all in its window."""
+    conversation = uuid.uuid4()
     said = [
         {
             "role": "user",
@@ -339,7 +338,7 @@ def quotes(conversation: Conversation) -> str:
 def test_an_auditor_sees_masks_until_the_conversation_is_revealed(
     auditor: Client, talk: Conversation
 ) -> None:
-    messages = list(Message.objects.of(talk.tenant))
+    messages = list(Message.objects.of(talk.tenant).filter(conversation=talk))
     masked = read(auditor, talk)
     hidden = [message.content for message in messages if message.content not in quotes(talk)]
     assert len(hidden) >= 6 and not any(content in masked for content in hidden)

@@ -17,7 +17,6 @@ from pytest_django import Settings
 from episodic.models import Episode, Message, Review
 from semantic.models import Evidence
 from tests.conftest import Agent
-from tests.shared import ana, told
 from wings.console.charts import Chart, Series
 from wings.console.conversations.episode_page import (
     STEPS,
@@ -28,7 +27,6 @@ from wings.console.conversations.episode_page import (
     render_days,
 )
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
 QUESTION = "Where is Mira moving?"
@@ -41,12 +39,12 @@ def read(browser: Client, episode: Episode) -> str:
     return html.unescape(answer.content.decode())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def episodes(ana: Agent, told: uuid.UUID) -> list[Episode]:
     return list(Episode.objects.of(ana.tenant).order_by("first_seq"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def reviewed(ana: Agent, told: uuid.UUID) -> Review:
     """A review by the pipeline: served for a question, then judged by what was said next."""
     body = {"conversation_id": str(told), "query": QUESTION}

@@ -11,6 +11,8 @@ from django.urls import reverse
 from episodic.models import Episode, Message
 from tests.conftest import Agent
 from tests.console.conversations.test_conversation_page import read, visit
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.jobs.poison import POISON, poisoned
 from tests.jobs.test_poison import drain_through_waits
 from tests.talk import whole_talk

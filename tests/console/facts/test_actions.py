@@ -30,7 +30,7 @@ ANY = uuid.uuid4()
 FACTS = page(Fact, "changelist")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent) -> Talk:
     made = Talk(ana)
     made.learn(new(BAKERY), new(PIANO), new(TOE))

@@ -29,7 +29,7 @@ SCRIPT = "<script>alert(1)</script>"
 LIST = page(Changeset, "changelist")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent) -> Talk:
     return Talk(ana)
 

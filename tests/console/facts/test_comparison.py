@@ -15,10 +15,8 @@ from semantic import corrections
 from semantic.curation import Act
 from semantic.models import Fact
 from tests.conftest import Agent
-from tests.shared import ana, told
 from tests.talk import MORNING
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 
 

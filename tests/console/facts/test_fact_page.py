@@ -30,7 +30,7 @@ PIANO_AGAIN = "Mira owns a heavy old piano."
 SCRIPT = "<script>alert(1)</script>"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent) -> Talk:
     made = Talk(ana)
     made.learn(new(BAKERY), new(PIANO))

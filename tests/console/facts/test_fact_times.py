@@ -18,6 +18,9 @@ from semantic.corrections import correct_fact
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/semantic/fact/"

@@ -18,6 +18,8 @@ from semantic.reverts import revert_changeset
 from semantic.services import NewFact, open_facts
 from tests.admin.pages import page, seen
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
 from tests.semantic.learning import (
     Talk,
     act,

@@ -18,6 +18,10 @@ from episodic.models import Episode
 from semantic.models import Fact
 from tests.conftest import Agent
 from tests.console.visitors import visit_as
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.retrieval.test_forged_links import forge
 

@@ -27,14 +27,13 @@ from retrieval.models import Retrieval
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.fresh import cleo as cleo
 from tests.semantic.learning import Talk, contradicts, new
 from tests.semantic.test_curation import declare
-from tests.shared import ana, told
 from wings.console.charts import Chart
 from wings.console.home import metrics, sections
 from wings.console.home.sections import Tile
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 QUERIES_AT_MOST = 44
 

@@ -19,11 +19,9 @@ from tests.admin.pages import seen
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.notes.test_writing import change
-from tests.shared import ana, told
 from wings.console.notes.forms import NoteForm
 from wings.notes.models import Link, Note, NoteVersion
 
-__all__ = ["ana", "told"]  # fixtures
 pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
 PLAN = {

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 WHY = "The same mail address."
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent) -> str:
     talk = str(uuid.uuid4())
     said = {"conversation_id": talk, "user_id": "mira-1", "messages": whole_talk()}

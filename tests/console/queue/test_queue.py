@@ -31,7 +31,7 @@ TOE = "Jonas broke his toe."
 TENANT = {"tenant": "ana's"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(ana: Agent) -> Talk:
     made = Talk(ana)
     made.learn(new(BAKERY), new(PIANO), new(TOE))

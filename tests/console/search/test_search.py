@@ -20,6 +20,9 @@ from semantic import curation
 from semantic.models import Fact
 from tests.conftest import Agent, make_agent, tell
 from tests.console.visitors import visit_as
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
 from tests.notes.graphs import write
 
 pytestmark = pytest.mark.django_db

@@ -29,6 +29,10 @@ from semantic.curation import Act
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import link, write
 from tests.notes.test_writing import change
 from wings.console.counting import count_capped, render_sum

@@ -33,6 +33,9 @@ from tests.console.transfer.peers import (
     ZEP,
     write,
 )
+from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from wings.erasure.models import Erasure
 from wings.notes.models import Note
 from wings.transfer.loading import to_uuid

@@ -26,6 +26,8 @@ from semantic.models import Changeset, Fact
 from semantic.reverts import revert_changeset
 from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
 from wings.console.models import ImportBatch, ImportRun
 from wings.transfer import imports
 

@@ -26,6 +26,10 @@ from semantic.models import Changeset, Evidence, Fact
 from tests.conftest import Agent
 from tests.console.transfer.test_exports import leave_notes
 from tests.console.transfer.test_import_from import count_rows
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from wings.console.models import ExportRun
 
 pytestmark = pytest.mark.django_db
