@@ -13,7 +13,7 @@ from tests.conftest import make_agent
 from tests.llm.conftest import model as model
 from tests.llm.conftest import post
 from tests.model_server import Asked, ModelServer, Reply
-from tests.security.attacks import ATTACKS, BANK, FOREIGN, RULE, Attack
+from tests.security.attacks import BANK, FOREIGN, RULE, Attack, as_tests
 from tests.security.test_attacks import UNSEEN
 from tests.talk import MORNING, MOVING, messages
 
@@ -47,13 +47,7 @@ def obey(asked: Asked) -> Reply:
     )
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        pytest.param(one, id=one.name, marks=[] if one.name.endswith(" 1") else pytest.mark.gate)
-        for one in ATTACKS
-    ],
-)
+@pytest.mark.parametrize("attack", as_tests([]))
 def test_an_order_in_memory_gets_nothing_into_an_answer(
     attack: Attack, model: ModelServer, home: Home
 ) -> None:

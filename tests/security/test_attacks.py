@@ -28,7 +28,7 @@ from tests.emptying import delete_all_rows
 from tests.llm.conftest import model as model
 from tests.llm.conftest import post
 from tests.model_server import ModelServer
-from tests.security.attacks import ATTACKS, FOREIGN, Attack
+from tests.security.attacks import ATTACKS, FOREIGN, Attack, as_tests
 from tests.security.obedient import obey
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 from wings.notes.models import Note
@@ -210,15 +210,13 @@ def test_the_corpus_is_large_and_says_nothing_twice() -> None:
     assert len({attack.text for attack in ATTACKS}) == len(ATTACKS)
 
 
-@pytest.mark.gate
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", as_tests([pytest.mark.gate]))
 def test_an_obedient_model_reaches_nothing_by_any_attack(
     attack: Attack, world: Agent, model: ModelServer
 ) -> None:
     check_with_model(attack, world, model)
 
 
-@pytest.mark.gate
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", as_tests([pytest.mark.gate]))
 def test_the_offline_engine_obeys_no_attack(attack: Attack, world: Agent) -> None:
     check_offline(attack, world)
