@@ -15,6 +15,11 @@ from memoryproject.text import tokens
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import write
 from tests.retrieval.searches import fill, found, search
 

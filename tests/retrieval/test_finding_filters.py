@@ -12,6 +12,10 @@ from episodic.models import Episode
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.retrieval.searches import fill, found, search
 

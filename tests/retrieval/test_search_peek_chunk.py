@@ -23,6 +23,10 @@ import pytest
 from memoryproject.edge.errors import NotFound
 from memoryproject.text import tokens
 from tests.conftest import Agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from tests.notes.graphs import UNKNOWN, link, write
 from tests.retrieval.doors import ByService, Door, OverHttp
 from tests.retrieval.searches import PLAN, THREAD

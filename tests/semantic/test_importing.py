@@ -17,6 +17,10 @@ from semantic import curation, reverts
 from semantic.curation import Act
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import cleo as cleo
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 from wings.transfer import fact_imports
 from wings.transfer.fact_imports import Fate
 from wings.transfer.file_rows import Closed, Row, Unusable, parse_row

@@ -17,6 +17,7 @@ from memoryproject.tenancy import services
 from memoryproject.tenancy.models import APIKey
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
+from tests.fresh import ana as ana
 
 pytestmark = pytest.mark.django_db
 

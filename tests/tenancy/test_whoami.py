@@ -12,6 +12,9 @@ from memoryproject.tenancy import limits, services
 from memoryproject.tenancy.models import Scope
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
+from tests.fresh import ana as ana
+from tests.fresh import bo as bo
+from tests.fresh import cleo as cleo
 
 pytestmark = pytest.mark.django_db
 

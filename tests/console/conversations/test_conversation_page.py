@@ -238,44 +238,6 @@ def find_turns(answer: Any) -> list[str]:
     )
 
 
-def test_a_long_conversation_is_shown_in_pages_the_last_one_first(
-    curator: Client, long_talk: Conversation
-) -> None:
-    assert seqs(visit(curator, long_talk)) == (401, 450)
-    assert seqs(visit(curator, long_talk, seq=1)) == (1, 100)
-    middle = visit(curator, long_talk, seq=333)
-    assert seqs(middle) == (301, 400)
-    assert find_turns(middle)[:4] == ["?seq=1", "?seq=201", "?seq=401", "?seq=401"]
-
-
-def test_a_day_leads_to_its_first_message(curator: Client, long_talk: Conversation) -> None:
-    first = Message.objects.of(long_talk.tenant).filter(occurred_at__date="2026-03-07")
-    page = visit(curator, long_talk, day="2026-03-07")
-    assert seqs(page) == (201, 300)
-    assert first.order_by("seq")[0].seq == 222
-    assert seqs(visit(curator, long_talk, day="2030-01-01")) == (401, 450)
-
-
-def test_at_another_time_a_long_conversation_ends_there(
-    curator: Client, long_talk: Conversation
-) -> None:
-    at = MORNING + 210 * timedelta(minutes=30)
-    assert seqs(visit(curator, long_talk, as_of=at.isoformat())) == (201, 210)
-    assert seqs(visit(curator, long_talk, as_of=at.isoformat(), seq=400)) == (201, 210)
-    early = visit(curator, long_talk, as_of=at.isoformat(), seq=3)
-    assert seqs(early) == (1, 100)
-    assert find_turns(early) and all("as_of=" in href for href in find_turns(early))
-
-
-@pytest.mark.parametrize("written", ["0", "451", "-1", "three", "9" * 30, "²"])
-def test_a_number_that_no_message_has_is_said(
-    curator: Client, long_talk: Conversation, written: str
-) -> None:
-    answer = visit(curator, long_talk, seq=written)
-    assert "Write the number of a message, 1 to 450." in answer.content.decode()
-    assert seqs(answer) == (401, 450)
-
-
 def test_neighbouring_episodes_share_a_part_of_the_strip_where_there_are_many(
     ana: Agent, talk: Conversation, settings: Settings
 ) -> None:
@@ -431,3 +393,41 @@ def test_another_tenants_talk_of_the_same_id_is_not_mixed_in(
 )
 def test_a_span_is_said_in_two_units_at_most(span: timedelta, words: str) -> None:
     assert render_span(span) == words
+
+
+def test_a_long_conversation_is_shown_in_pages_the_last_one_first(
+    curator: Client, long_talk: Conversation
+) -> None:
+    assert seqs(visit(curator, long_talk)) == (401, 450)
+    assert seqs(visit(curator, long_talk, seq=1)) == (1, 100)
+    middle = visit(curator, long_talk, seq=333)
+    assert seqs(middle) == (301, 400)
+    assert find_turns(middle)[:4] == ["?seq=1", "?seq=201", "?seq=401", "?seq=401"]
+
+
+def test_a_day_leads_to_its_first_message(curator: Client, long_talk: Conversation) -> None:
+    first = Message.objects.of(long_talk.tenant).filter(occurred_at__date="2026-03-07")
+    page = visit(curator, long_talk, day="2026-03-07")
+    assert seqs(page) == (201, 300)
+    assert first.order_by("seq")[0].seq == 222
+    assert seqs(visit(curator, long_talk, day="2030-01-01")) == (401, 450)
+
+
+def test_at_another_time_a_long_conversation_ends_there(
+    curator: Client, long_talk: Conversation
+) -> None:
+    at = MORNING + 210 * timedelta(minutes=30)
+    assert seqs(visit(curator, long_talk, as_of=at.isoformat())) == (201, 210)
+    assert seqs(visit(curator, long_talk, as_of=at.isoformat(), seq=400)) == (201, 210)
+    early = visit(curator, long_talk, as_of=at.isoformat(), seq=3)
+    assert seqs(early) == (1, 100)
+    assert find_turns(early) and all("as_of=" in href for href in find_turns(early))
+
+
+@pytest.mark.parametrize("written", ["0", "451", "-1", "three", "9" * 30, "²"])
+def test_a_number_that_no_message_has_is_said(
+    curator: Client, long_talk: Conversation, written: str
+) -> None:
+    answer = visit(curator, long_talk, seq=written)
+    assert "Write the number of a message, 1 to 450." in answer.content.decode()
+    assert seqs(answer) == (401, 450)

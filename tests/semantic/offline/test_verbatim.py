@@ -11,7 +11,7 @@ from semantic.engines import EpisodeText
 from semantic.offline.consolidator import OfflineConsolidator
 from semantic.offline.quotations import parse_quote
 
-EVERY = 8
+EVERY = 24
 """Of the chats one in so many is read: each sentence costs a vector."""
 
 
