@@ -107,7 +107,7 @@ release: install-dev
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev
 	@$(VENV_PYTHON) .ci/audit.py requirements.lock requirements-minilm.lock requirements-traces.lock requirements-dev.lock \
-		clients/requirements.lock clients/adapters.lock
+		clients/requirements.lock clients/adapters.lock clients/hermes.lock
 
 # ARGS names tests, REPORT what to report on: make coverage ARGS=tests/notes REPORT='--include=wings/notes/*'
 REPORT ?=
@@ -127,6 +127,7 @@ lock: install-dev
 		clients/mcp/pyproject.toml -o clients/mcp/requirements.lock
 	$(UV_COMPILE:pyproject.toml=) --all-extras clients/python/pyproject.toml clients/adapters.in \
 		-o clients/adapters.lock
+	$(UV_COMPILE:pyproject.toml=) --no-deps clients/hermes.in -o clients/hermes.lock
 
 # Pictures of every screen of the admin, as the tests see them.
 SCREENS ?= docs/screens

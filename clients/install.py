@@ -2,7 +2,7 @@
 
 The first has the clients and what their tests need, by clients/requirements.lock and
 clients/package-lock.json; the second the Python client and the agent frameworks that it has
-adapters to, by clients/adapters.lock. Run by the server's own Python:
+adapters to, by clients/adapters.lock and clients/hermes.lock. Run by the server's own Python:
 `.venv/bin/python clients/install.py`.
 """
 
@@ -23,44 +23,44 @@ NPM_OPTIONS = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"
 def main() -> None:
     """Bring both to the locked state, and install the clients as they are now."""
     install_clients()
-    install(".venv-adapters", "adapters.lock", ["python"])
+    install(".venv-adapters", ["adapters.lock", "hermes.lock"], ["python"])
 
 
 def install_clients() -> None:
     """Make `.venv-clients`, which has Node, and `clients/node_modules`."""
-    python = install(".venv-clients", "requirements.lock", ["python", "mcp"])
+    python = install(".venv-clients", ["requirements.lock"], ["python", "mcp"])
     packages = CLIENTS / "package-lock.json"
     if is_new(python.parent.parent / ".npm-installed", packages):
         run(str(python), "-c", NPM, "ci", *NPM_OPTIONS)
         stamp(python.parent.parent / ".npm-installed", packages)
 
 
-def install(name: str, lock_name: str, packages: list[str]) -> Path:
-    """Bring a virtualenv to its lock file, and install packages of ours; return its Python."""
-    venv, lock = ROOT / name, CLIENTS / lock_name
+def install(name: str, lock_names: list[str], packages: list[str]) -> Path:
+    """Bring a virtualenv to its lock files, and install packages of ours; return its Python."""
+    venv, locks = ROOT / name, [CLIENTS / lock_name for lock_name in lock_names]
     python = venv / "bin/python"
-    if is_new(venv / ".installed", lock):
+    if is_new(venv / ".installed", *locks):
         run(*UV, "venv", "--clear", "--python", sys.executable, str(venv))
-        run(*UV, "pip", "sync", "--require-hashes", "--python", str(python), str(lock))
-        stamp(venv / ".installed", lock)
+        run(*UV, "pip", "sync", "--require-hashes", "--python", str(python), *map(str, locks))
+        stamp(venv / ".installed", *locks)
     options = ["--no-deps", "--no-build-isolation", "--reinstall", "--python", str(python)]
     run(*UV, "pip", "install", *options, *(str(CLIENTS / package) for package in packages))
     return python
 
 
-def is_new(record: Path, lock: Path) -> bool:
+def is_new(record: Path, *locks: Path) -> bool:
     """Return whether a lock file, or this Python, is another than was recorded."""
-    return not record.is_file() or record.read_text() != digest(lock)
+    return not record.is_file() or record.read_text() != digest(*locks)
 
 
-def stamp(record: Path, lock: Path) -> None:
-    """Record that a lock file is installed."""
-    record.write_text(digest(lock))
+def stamp(record: Path, *locks: Path) -> None:
+    """Record that lock files are installed."""
+    record.write_text(digest(*locks))
 
 
-def digest(lock: Path) -> str:
-    """Return what tells a lock file and this Python from others."""
-    return hashlib.sha256(lock.read_bytes()).hexdigest() + sys.version
+def digest(*locks: Path) -> str:
+    """Return what tells lock files and this Python from others."""
+    return hashlib.sha256(b"".join(lock.read_bytes() for lock in locks)).hexdigest() + sys.version
 
 
 def run(*command: str) -> None:

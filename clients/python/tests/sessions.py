@@ -14,10 +14,7 @@ def find_sessions(readme: Path) -> list[str]:
 
 
 def check_session(session: str, *options: str, python: str = sys.executable) -> None:
-    """Run a program with options of Python's; it must print what its comments say.
-
-    A comment `# → text` is what the line before prints, or begins with where `…` ends it.
-    """
+    """Run a program with options of Python's; it must print what its comments say."""
     done = subprocess.run(
         [python, *options, "-c", session],
         capture_output=True,
@@ -26,9 +23,17 @@ def check_session(session: str, *options: str, python: str = sys.executable) -> 
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    check_printed(session, done.stdout)
+
+
+def check_printed(session: str, output: str) -> None:
+    """Fail where a program has not printed what its comments say.
+
+    A comment `# → text` is what the line before prints, or begins with where `…` ends it.
+    """
     shown = re.findall(r"# → (.*)", session)
     assert shown
-    printed = iter(done.stdout.splitlines())
+    printed = iter(output.splitlines())
     for line in shown:
         begin, cut, _ = line.partition("…")
         assert any(one.startswith(begin) if cut else one == line for one in printed), line

@@ -1,10 +1,22 @@
-"""Keeps a framework's form of a message beside its text, which may be longer than metadata."""
+"""Keeps a framework's sessions as conversations, and its form of a message beside the text.
+
+The text may be longer than metadata.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 TEXT = "memory-server:text"
+
+
+def conversation_of(session_id: str) -> UUID:
+    """Return the conversation that a session is: its id if that is a UUID, else made from it."""
+    try:
+        return UUID(session_id)
+    except ValueError:
+        return uuid5(NAMESPACE_URL, f"memory-server-session:{session_id}")
 
 
 def fold(value: Any, text: str) -> Any:

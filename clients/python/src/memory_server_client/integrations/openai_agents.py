@@ -6,12 +6,11 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
-from uuid import NAMESPACE_URL, UUID, uuid5
 
 from agents import SessionSettings, TResponseInputItem
 
 from memory_server_client import Client, NewMessage
-from memory_server_client.integrations.keeping import fold, unfold
+from memory_server_client.integrations.keeping import conversation_of, fold, unfold
 from memory_server_client.types import RoleEnum
 
 BATCH, PAGE = 500, 200
@@ -47,10 +46,7 @@ class MemoryServerSession:
         self.user_id = user_id
         self.session_id = session_id
         self.client = client
-        try:
-            self.conversation_id = UUID(session_id)
-        except ValueError:
-            self.conversation_id = uuid5(NAMESPACE_URL, f"memory-server-session:{session_id}")
+        self.conversation_id = conversation_of(session_id)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the latest items, oldest first; all where no limit is given."""

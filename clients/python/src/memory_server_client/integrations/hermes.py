@@ -1,0 +1,154 @@
+"""A memory provider of Hermes Agent, over what a user said on any of its channels."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import Any
+
+from agent.memory_provider import MemoryProvider
+
+from memory_server_client import Client, MemoryServerError, NotFound, Retries
+from memory_server_client.integrations.keeping import conversation_of
+
+RECALL_TOKENS, PROFILE_TOKENS = 1000, 400
+TIMEOUT_S = 5.0
+"""Seconds that a turn waits for a step of a call, where the server is away."""
+NOBODY = "hermes-user"
+"""The user where neither `MEMORY_USER` nor the channel names one."""
+
+
+def tool(name: str, description: str, argument: str, meaning: str) -> dict[str, Any]:
+    """Return the schema of a tool with one argument."""
+    properties = {argument: {"type": "string", "description": meaning}}
+    parameters = {"type": "object", "properties": properties, "required": [argument]}
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+TOOLS = [
+    tool(
+        "memory_server_recall",
+        "Recall what is known. Ask before you answer about the past or the user.",
+        "query",
+        "What to recall, in words.",
+    ),
+    tool(
+        "memory_server_remember",
+        "Remember one thing: what the user asks to keep, a decision, a lesson. No secrets.",
+        "text",
+        "One thing, in words that stand alone.",
+    ),
+    tool(
+        "memory_server_forget",
+        "Forget what the user asks to forget. Only when the user says so.",
+        "text",
+        "What to forget, in the user's words.",
+    ),
+]
+
+
+class MemoryServerProvider(MemoryProvider):
+    """Stores each turn, and brings back what bears on the next; a session is a conversation.
+
+    Hermes goes on where a call fails, and stores in a thread. What cron jobs and subagents say
+    is not stored.
+    """
+
+    client: Client
+
+    @property
+    def name(self) -> str:
+        """The name in `memory.provider`, and of the plugin's folder."""
+        return "memory_server"
+
+    def is_available(self) -> bool:
+        """Return whether there is a key."""
+        return bool(os.environ.get("MEMORY_KEY"))
+
+    def get_config_schema(self) -> list[dict[str, Any]]:
+        """Return what `hermes memory setup` asks for; all of it stands in `.env`."""
+        asked = [
+            ("url", "MEMORY_URL", "Where the memory server is", False),
+            ("key", "MEMORY_KEY", "A key of it", True),
+            ("user", "MEMORY_USER", "Your id there; empty: what the channel calls you", False),
+        ]
+        return [
+            {"key": key, "env_var": variable, "description": text, "secret": is_secret}
+            for key, variable, text, is_secret in asked
+        ]
+
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        """Begin a session."""
+        self.client = Client(timeout_s=TIMEOUT_S, retries=Retries(attempts=2))
+        self.user_id = os.environ.get("MEMORY_USER") or kwargs.get("user_id") or NOBODY
+        self.agent_id = kwargs.get("agent_identity")
+        self.is_stored = kwargs.get("agent_context", "primary") == "primary"
+        self.session_id = session_id
+
+    def system_prompt_block(self) -> str:
+        """Return the user's profile."""
+        profile = self.client.get_user_profile(self.user_id, max_tokens=PROFILE_TOKENS, fence=True)
+        return profile["text"]
+
+    def prefetch(self, query: str, *, session_id: str = "") -> str:
+        """Return what other sessions and notes of the user say on a question."""
+        talk = conversation_of(session_id or self.session_id)
+        return self._recall(query, conversation_id=talk)
+
+    def _recall(self, query: str, **options: Any) -> str:
+        return self.client.recall(query, user_id=self.user_id, max_tokens=RECALL_TOKENS, **options)
+
+    def sync_turn(
+        self,
+        user_content: str,
+        assistant_content: str,
+        *,
+        session_id: str = "",
+        messages: list[dict[str, Any]] | None = None,
+    ) -> None:
+        """Store what the user and Hermes said; calls of tools are left out."""
+        turn = (("user", user_content), ("assistant", assistant_content))
+        said: list[Any] = [{"role": role, "content": text} for role, text in turn if text.strip()]
+        if said and self.is_stored:
+            talk = conversation_of(session_id or self.session_id)
+            self.client.add_messages(talk, said, user_id=self.user_id, agent_id=self.agent_id)
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        """Return the tools: recall, remember, forget."""
+        return TOOLS
+
+    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
+        """Do what the model asks for; it is told what the server refuses."""
+        try:
+            text = str(args.get("query") or args.get("text") or "")
+            return json.dumps({"result": self._call(tool_name, text)})
+        except MemoryServerError as error:
+            return json.dumps({"error": str(error)})
+
+    def _call(self, tool_name: str, text: str) -> str:
+        if tool_name == "memory_server_recall":
+            return self._recall(text) or "Memory holds nothing on this."
+        if tool_name == "memory_server_remember":
+            return f"Stored as note {self.client.add_note(text, user_id=self.user_id)['id']}."
+        done = self.client.forget(text, scope="user", user_id=self.user_id)
+        count = len(done["forgotten"]) + len(done["note_ids"])
+        return f"{count} memories are forgotten; a person confirms it."
+
+    def on_session_end(self, messages: list[dict[str, Any]]) -> None:
+        """End the conversation: what was said in it is made episodes and facts of now."""
+        with suppress(NotFound):
+            self.client.close_conversation(conversation_of(self.session_id))
+
+    def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:
+        """Go on in another conversation."""
+        self.session_id = new_session_id
+
+    def shutdown(self) -> None:
+        """Close the connections."""
+        self.client.close()
+
+
+def register(ctx: Any) -> None:
+    """Register the provider, as a plugin of Hermes does."""
+    ctx.register_memory_provider(MemoryServerProvider())
