@@ -134,7 +134,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "wings.console.notifications.page.offer_bell",
-                "memoryproject.adminkit.site.add_version",
+                "memoryproject.adminkit.site.describe_frame",
             ],
         },
     },

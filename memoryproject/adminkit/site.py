@@ -1,5 +1,6 @@
 """The admin's title and its menu, which `menu.toml` lists."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
@@ -13,30 +14,98 @@ MENU = read_table(__file__, "menu")
 
 TABLES: dict[str, dict[str, str]] = {
     entry["table"]: entry
-    for group in MENU["groups"]
-    for entry in group["entries"]
+    for place in MENU["places"]
+    for entry in place["entries"]
     if "table" in entry
 }
 """The entries of lists, by table."""
 
 
-def add_version(request: HttpRequest) -> dict[str, str]:
-    """Return the version of the server, which stands at the foot of each page."""
-    return {"server_version": VERSION}
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page that the menu leads to, and the permission that it takes; empty: none."""
+
+    title: str
+    icon: str
+    link: Any
+    permission: str
+    is_internal: bool
+
+    def is_for(self, user: Any) -> bool:
+        """Return whether somebody is shown it; what is internal only superusers are."""
+        if self.is_internal and not user.is_superuser:
+            return False
+        return not self.permission or user.has_perm(self.permission)
+
+    def holds(self, path: str) -> bool:
+        """Return whether an address is the page or below it; Home is above all others."""
+        link = str(self.link)
+        return path == link or (link != str(HOME) and path.startswith(link))
 
 
-def _entry(
-    *, title: str, icon: str, page: str = "", permission: str = "", table: str = "", about: str = ""
-) -> dict[str, Any]:
-    """Return an entry of the menu, for those with its permission."""
-    if table:
-        app, model = table.split(".")
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry of the sidebar, and the pages that stand as tabs there."""
+
+    title: str
+    icon: str
+    entries: tuple[Entry, ...]
+
+    def list_tabs(self, request: HttpRequest) -> list[dict[str, Any]]:
+        """Return the pages that the person may open, the one at hand marked."""
+        open_to = [entry for entry in self.entries if entry.is_for(request.user)]
+        at = max(
+            (entry for entry in open_to if entry.holds(request.path)),
+            key=lambda entry: len(str(entry.link)),
+            default=None,
+        )
+        return [
+            {"title": entry.title, "link": entry.link, "is_here": entry is at} for entry in open_to
+        ]
+
+    def in_sidebar(self) -> dict[str, Any]:
+        """Return the place as the theme's sidebar takes it."""
+
+        def link(request: HttpRequest) -> str:
+            tabs = self.list_tabs(request)
+            return str(tabs[0]["link"]) if tabs else ""
+
+        return {
+            "title": self.title,
+            "icon": self.icon,
+            "link": link,
+            "permission": lambda request: bool(self.list_tabs(request)),
+            "active": lambda request: any(entry.holds(request.path) for entry in self.entries),
+        }
+
+
+def _read_entry(entry: dict[str, Any]) -> Entry:
+    page, permission = entry.get("page", ""), entry.get("permission", "")
+    if "table" in entry:
+        app, model = entry["table"].split(".")
         page, permission = f"admin:{app}_{model}_changelist", f"{app}.view_{model}"
+    is_internal = entry.get("internal", False)
+    return Entry(entry["title"], entry["icon"], reverse_lazy(page), permission, is_internal)
 
-    def may_see(request: HttpRequest) -> bool:
-        return not permission or request.user.has_perm(permission)
 
-    return {"title": title, "icon": icon, "link": reverse_lazy(page), "permission": may_see}
+HOME = reverse_lazy("admin:index")
+PLACES = [
+    Place(place["title"], place["icon"], tuple(map(_read_entry, place["entries"])))
+    for place in MENU["places"]
+]
+
+
+def describe_frame(request: HttpRequest) -> dict[str, Any]:
+    """Return what stands around each page: the tabs of its place, and the server's version."""
+
+    def find_place() -> dict[str, Any] | None:
+        for place in PLACES:
+            tabs = place.list_tabs(request)
+            if any(tab["is_here"] for tab in tabs):
+                return {"title": place.title, "tabs": tabs}
+        return None
+
+    return {"server_version": VERSION, "find_place": find_place}
 
 
 def _list_account_links(request: HttpRequest) -> list[dict[str, Any]]:
@@ -74,13 +143,6 @@ UNFOLD = {
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
-        "navigation": [
-            {
-                "title": group["title"],
-                "items": [_entry(**entry) for entry in group["entries"]],
-                "collapsible": group["folds"],
-            }
-            for group in MENU["groups"]
-        ],
+        "navigation": [{"items": [place.in_sidebar() for place in PLACES]}],
     },
 }

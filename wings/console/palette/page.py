@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -22,6 +21,7 @@ from indexing.tenant_search import QUERY_AT_MOST, Scope
 from jobs.models import Job
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import RECENT_KEY, read_id
+from memoryproject.adminkit.site import PLACES
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.models import Retrieval
@@ -79,13 +79,10 @@ def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
 
 def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
     """Yield the entries of the menu whose title holds the words, for who may open them."""
-    menu: Any = settings.UNFOLD["SIDEBAR"]
-    for group in menu["navigation"]:
-        for entry in group["items"]:
-            if entry["permission"](request) and typed.casefold() in entry["title"].casefold():
-                yield Item(
-                    entry["title"], group["title"] or "page", str(entry["link"]), entry["icon"]
-                )
+    for place in PLACES:
+        for entry in place.entries:
+            if entry.is_for(request.user) and typed.casefold() in entry.title.casefold():
+                yield Item(entry.title, place.title, str(entry.link), entry.icon)
 
 
 def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
