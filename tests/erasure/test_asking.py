@@ -27,6 +27,10 @@ SCOPES = ["message", "conversation", "note", "user", "tenant"]
 
 @pytest.fixture(scope="module")
 def named(ana: Agent, told: uuid.UUID) -> dict[str, str]:
+    return name_parts(ana, told)
+
+
+def name_parts(ana: Agent, told: uuid.UUID) -> dict[str, str]:
     """Return the name of something of ana's, by scope."""
     note = ana.post("notes", {"content": "Mira likes canals.", "user_id": "mira"}).json()["id"]
     message = Message.objects.of(ana.tenant).order_by("seq")[0]

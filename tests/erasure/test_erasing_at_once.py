@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from episodic.models import Message
@@ -9,14 +11,16 @@ from jobs.draining import drain_jobs
 from tests.api.threads import run_in_threads
 from tests.conftest import Agent
 from tests.erasure.lives import erase
-from tests.erasure.test_asking import named
+from tests.erasure.test_asking import name_parts
 from tests.fresh import ana as ana
+from tests.fresh import conversation as conversation
+from tests.fresh import told as told
 
-__all__ = ["named"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.gate]
 
 
-def test_erasing_the_same_at_once_counts_it_once(ana: Agent, named: dict[str, str]) -> None:
+def test_erasing_the_same_at_once_counts_it_once(ana: Agent, told: uuid.UUID) -> None:
+    named = name_parts(ana, told)
     for scope, kind in (("message", "messages"), ("conversation", "messages"), ("note", "notes")):
         before = Message.objects.of(ana.tenant).count() if scope == "conversation" else 1
         answers = run_in_threads(lambda _, s=scope: erase(ana, s, named[s]), threads=4)
