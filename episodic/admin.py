@@ -67,7 +67,7 @@ class EpisodeAdmin(WordSearchAdmin):
 
 @admin.register(Message)
 class MessageAdmin(WordSearchAdmin):
-    """What was said. Who may not read it neither loads it nor finds it by its words."""
+    """Messages. Without the permission to read them, a search cannot find them by words."""
 
     found_as = UnitKind.MESSAGE
     hidden = ("content", "metadata")

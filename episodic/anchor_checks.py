@@ -1,9 +1,9 @@
 """Checks the dates that a language model wrote against what was said when.
 
-A model counts days badly, and sounds sure; but code knows few time phrases. So a date in
-brackets goes only where code can tell that it is wrong: it lies outside of what the phrase
-before it means on any day on which it was said, or is another day of the week than the one
-named. Where a phrase has no date and code knows one, it is added.
+A model counts days badly, and sounds sure; but code knows few time phrases. So a date in brackets
+is removed only if code can tell that it is wrong: it lies outside the days that the phrase before
+it can mean, or it falls on another weekday than the one named. A phrase without a date gets one if
+code knows it.
 """
 
 import re
@@ -38,7 +38,7 @@ _READING = {"STRICT_PARSING": False, "RETURN_AS_TIMEZONE_AWARE": False}
 
 
 def drop_wrong_dates(text: str, *, lines: Sequence[Line]) -> str:
-    """Return what a model wrote about `lines` without the dates in brackets that cannot be."""
+    """Return a model's text about `lines` without the dates in brackets that are impossible."""
     talk = " ".join(" ".join(line.content for line in lines).split()).lower()
     meanings = _find_meanings(text, lines)
 
@@ -63,7 +63,7 @@ def add_dates(text: str, *, lines: Sequence[Line]) -> str:
 
 
 def check_dates(text: str, *, lines: Sequence[Line]) -> str:
-    """Return the text without wrong dates, and with those that code knows."""
+    """Return the text without wrong dates, and with the missing ones that code knows."""
     return add_dates(drop_wrong_dates(text, lines=lines), lines=lines)
 
 
@@ -79,7 +79,7 @@ def read_span(text: str) -> Span | None:
 
 
 def _find_meanings(text: str, lines: Sequence[Line]) -> dict[int, list[Phrase]]:
-    """Return by its end what each phrase means, once for each day on which it was said."""
+    """Return the meanings of each phrase, by where it ends: one for each day it was said on."""
     meanings: dict[int, list[Phrase]] = {}
     for phrase in find_phrases(text, at=lines[0].at) if lines else ():
         words = text[phrase.start : phrase.end].lower()
@@ -93,7 +93,7 @@ def _find_meanings(text: str, lines: Sequence[Line]) -> dict[int, list[Phrase]]:
 
 
 def _read_part(part: str, *, whole: str, year: str) -> Span | None:
-    """Return the days of one end of a range; what it leaves out stands at the other end."""
+    """Return the days of one end of a range; a part that is missing is read from the other end."""
     if part.isdecimal() and len(part) < 3:
         month = next((name for name in MONTHS if name.lower() in whole.lower()), "")
         return _read_date(f"{part} {month} {year}")

@@ -98,13 +98,13 @@ class MessageInput(fields.Strict):
 
 
 def make_message(checked: dict[str, Any], *, now: datetime) -> Message:
-    """Return a message to store; one that bears no time is said now."""
+    """Return a message to store; without a time of its own it gets the current time."""
     said_at = checked.pop("timestamp", now)
     return Message(occurred_at=said_at, utc_offset=read_offset(said_at), **checked)
 
 
 class AddInput(fields.Strict):
-    """What both calls take that store messages."""
+    """Fields shared by both calls that store messages."""
 
     conversation_id = fields.IdField()
     user_id = fields.NameField()
@@ -132,7 +132,7 @@ class StoredMessage(serializers.Serializer[Any]):
 
 
 class AheadField(serializers.ListField):
-    """Which messages bear a time that is over a day ahead of the server's clock."""
+    """The messages whose time is more than a day ahead of the server's clock."""
 
     child = serializers.IntegerField()
 
@@ -273,7 +273,7 @@ class CloseConversation(KeyedView):
 
 
 class RetrySetAside(KeyedView):
-    """Takes up again what jobs could not get past."""
+    """Retries messages and episodes that jobs failed on and set aside."""
 
     scope = Scope.ADMIN
 
@@ -295,7 +295,7 @@ class MoveInput(fields.Strict):
 
 
 class MoveOutput(serializers.Serializer[Any]):
-    """Whose a conversation was."""
+    """The user that a conversation belonged to before."""
 
     previous_user_id = serializers.CharField(allow_null=True)
 

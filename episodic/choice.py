@@ -9,12 +9,12 @@ from jobs.calls import Asker
 
 
 def make_segmenter(ask: Asker | None) -> Segmenter:
-    """Return the segmenter that asks by `ask`, or the offline one."""
+    """Return the segmenter that uses the model behind `ask`; without one, the offline one."""
     offline = OfflineSegmenter()
     return LLMSegmenter(ask=ask, offline=offline) if ask else offline
 
 
 def make_reviewer(ask: Asker | None) -> Reviewer:
-    """Return the reviewer that asks by `ask`, or the offline one."""
+    """Return the reviewer that uses the model behind `ask`; without one, the offline one."""
     offline = OfflineReviewer()
     return LLMReviewer(ask=ask, offline=offline) if ask else offline

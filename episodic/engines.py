@@ -1,8 +1,7 @@
-"""What the pipeline asks of a segmenter and of a reviewer, whichever engine answers.
+"""The interface of a segmenter and of a reviewer, with or without a language model.
 
-Every question can be answered by a language model or by the offline engine. Both
-get these plain values and return these plain values; neither sees an id, a model
-instance or the database.
+Every question can be answered by a language model or by the offline engine. Both get these plain
+values and return these plain values; neither sees an id, a model instance or the database.
 """
 
 from collections.abc import Sequence
@@ -57,7 +56,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """A partition of the lines asked about: contiguous, in order, nothing left out.
+    """Consecutive segments that cover all of the lines, in order.
 
     `degraded` says that the engine asked for failed and the offline one answered.
     """
@@ -106,7 +105,7 @@ class ServedEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Ratings by alias; an alias left out is not rated. `degraded` as in a segmentation.
+    """Ratings by alias; an alias left out is not rated. `degraded` is as in `Segmentation`.
 
     `ignored` counts answers that named no served episode or no known rating.
     """
@@ -118,7 +117,7 @@ class Judgement:
 
 
 class Reviewer(Protocol):
-    """Judges afterwards how the conversation used what it was served."""
+    """Rates how the conversation used the episodes that an answer served to it."""
 
     def review(
         self, *, served: Sequence[ServedEpisode], lines: Sequence[Line], vectors: Vectors

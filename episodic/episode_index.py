@@ -21,7 +21,7 @@ from memoryproject.ai.remote_embedder import OpenAIEmbedder
 from memoryproject.tenancy.models import Tenant
 
 NEIGHBOURS = 2
-"""Lines on each side that stand in a message's lexical text; its vector has it alone."""
+"""Lines before and after a message that are added to its searched text, but not to its vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
 def _texts_around(lines: Sequence[Line], users: Sequence[str], place: int) -> list[str]:
     """Return the texts of the neighbours on both sides, the nearest first.
 
-    Of the same user's: nobody is found by what another one said.
+    Only messages of the same user: a search for one user must not match another's words.
     """
     places = [place + step * side for step in range(1, NEIGHBOURS + 1) for side in (-1, 1)]
     return [
@@ -98,7 +98,7 @@ def _texts_around(lines: Sequence[Line], users: Sequence[str], place: int) -> li
 
 
 PATIENCE = timedelta(minutes=5)
-"""After this, memories that are found by their words are better than none."""
+"""Time after which memories are stored without vectors, so that words at least can find them."""
 
 
 def embed_lines(
@@ -106,7 +106,7 @@ def embed_lines(
 ) -> tuple[Vectors, bool]:
     """Return a unit vector a text, and whether the embedder made them: to be stored.
 
-    The texts have `waited` for them since their job was made.
+    `waited` is how long the texts have waited since their job was created.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: the model is away, and may yet come back.
@@ -127,7 +127,7 @@ def headline(episode: Episode | Segment) -> str:
 def headline_vectors(
     *, tenant: Tenant, episodes: Sequence[Episode], embedder: Embedder
 ) -> dict[uuid.UUID, Vectors]:
-    """Return each episode's vector by id: the stored one, else made anew."""
+    """Return each episode's vector by id: the stored one, or else a new one."""
     vectors = index.headline_vectors(
         tenant=tenant, episode_ids=[episode.id for episode in episodes], model=embedder.name
     )

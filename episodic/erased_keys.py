@@ -15,10 +15,11 @@ from memoryproject.tenancy.secret_form import hash_secret
 def forget_keys(
     erased: QuerySet[Any], *, among: QuerySet[Any], tenant: Tenant, place: uuid.UUID
 ) -> None:
-    """Remember the keys of rows that go, and take them off the rest of their batches, `among` all.
+    """Remember the idempotency keys of rows to be erased, and remove them from other rows.
 
-    That knows a hash of the whole request: with it one could try out what an erased row said.
-    `place` is what a key is unique in: the row of a conversation, or the tenant for notes.
+    Rows of the same batch (`among`) hold a hash of the whole request, against which guesses of the
+    erased text could be tested. `place`: where a key is unique, a conversation's row or, for notes,
+    the tenant.
     """
     posted = erased.filter(client_key__isnull=False).values_list("client_key", flat=True)
     keys = sorted(set(posted))
@@ -29,7 +30,7 @@ def forget_keys(
 
 
 def refuse_erased_key(*, tenant: Tenant, place: uuid.UUID, key: str) -> None:
-    """Raise Gone where what was posted under the key was erased."""
+    """Raise Gone if the request sent under this key has been erased."""
     if ErasedKey.objects.of(tenant).filter(digest=_digest(place, key)).exists():
         raise Gone("What was posted under this Idempotency-Key was erased.")
 

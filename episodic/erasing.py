@@ -1,4 +1,4 @@
-"""Erases messages, and what of a conversation is known by them.
+"""Erases messages and the episodes made from them.
 
 Everything here runs inside the transaction of one erasure, under the conversation's lock.
 """
@@ -17,14 +17,14 @@ from episodic.withholding import ERASED, recount
 from memoryproject.tenancy.models import Tenant
 
 OWNERS = ["user_id", "agent_id", "next_user_id"]
-"""The columns of a conversation that say whose it is, or becomes."""
+"""Columns that name the current and the next owner of a conversation."""
 
 
 def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> list[uuid.UUID]:
     """Return the ids of the conversation's episodes, in order.
 
-    With `seq` of those that were made with that message: the one that holds it, and records
-    of others that are quarantined.
+    With `seq`, only those made from that message: the episode that holds it, and quarantined
+    records of earlier ones.
     """
     rows = Episode.objects.within(conversation)
     if seq is not None:
@@ -35,7 +35,7 @@ def find_episode_ids(conversation: Conversation, *, seq: int | None = None) -> l
 def erase_message(
     conversation: Conversation, message: Message, *, episode_ids: Sequence[uuid.UUID]
 ) -> None:
-    """Delete a message, and let the others of these episodes return to the window.
+    """Delete a message, and return the other messages of its episodes to the window.
 
     The caller has found the episodes by `find_episode_ids`, and deletes them next.
     """
@@ -45,9 +45,9 @@ def erase_message(
 
 
 def erase_messages(conversation: Conversation) -> int:
-    """Delete every message of a conversation, and whose it is; return how many there were.
+    """Delete all messages of a conversation and its owner; return how many messages there were.
 
-    Of what was withheld in it names and reasons go; who did it stays.
+    Quarantines of the conversation lose names and reasons, but not who placed them.
     """
     conversation.window_doubled = False
     conversation.user_id = conversation.agent_id = ""
@@ -58,7 +58,7 @@ def erase_messages(conversation: Conversation) -> int:
 
 
 def _delete(conversation: Conversation, messages: QuerySet[Message]) -> int:
-    """Delete messages, and what only they say of who spoke and under which keys."""
+    """Delete messages, with speaker names and idempotency keys that occur only in them."""
     mine, home = Message.objects.within(conversation), conversation.id
     forget_keys(messages, among=mine, tenant=conversation.tenant, place=home)
     names = messages.exclude(name="").values_list("name", flat=True)
@@ -71,7 +71,7 @@ def _delete(conversation: Conversation, messages: QuerySet[Message]) -> int:
 
 
 def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]) -> None:
-    """Take out of what was withheld why, and speakers of whom no message is left."""
+    """Clear from quarantines the reasons, and the speakers who have no message left."""
     rows = Withholding.objects.of(tenant)
     rows.filter(id__in=withheld_by).update(reason=ERASED)
     named_rows = rows.exclude(speaker="").filter(speaker__in=names)
@@ -85,6 +85,6 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
 
 
 def settle(conversation: Conversation) -> None:
-    """Store what erasing has changed of the conversation, and abort the runs in flight."""
+    """Save the conversation's columns that erasing has changed, and abort its running jobs."""
     recount(conversation, changed=["erased_count", "window_doubled", *OWNERS])
     services.request_segmentation_if_due(conversation)

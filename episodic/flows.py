@@ -24,7 +24,7 @@ def queue_due_windows(*, at_most: int) -> None:
 
 
 def close_silent_conversations(*, at_most: int) -> None:
-    """Settle the conversations of users that have fallen silent: their session is over."""
+    """Queue the end of session for users' conversations that have gone silent."""
     silence = timedelta(minutes=settings.CLOSE_AFTER_MINUTES)
     if silence:
         silent = queries.conversations_fallen_silent(silence=silence, at_most=at_most)

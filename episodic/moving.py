@@ -1,9 +1,9 @@
 """Moves conversations to their users: what can be found of them, and whose they are.
 
-A conversation that gets a user, or had one before the server knew scopes of users, is moved under
-that user's scope. One that gets another user is first moved away from the one that it has: for
-that time it is found under its own id, by whoever it belongs to; then it changes hands in one
-transaction. So no step, and no pause between two, shows it to two users or to none.
+A conversation that gets a user, or had one before the server knew scopes of users, is moved to that
+user's search scope in steps. To change the user, the conversation is first moved out of the old
+user's scope and found under its own id; then its user is changed in one transaction. So at no time
+do two users see it, and at no time does its user not see it.
 """
 
 import uuid
@@ -23,15 +23,15 @@ from memoryproject.edge.errors import Conflict
 from memoryproject.tenancy.models import Tenant
 
 Leave = Callable[[Conversation], object]
-"""Takes a locked conversation's facts from the user that it is about to leave."""
+"""Removes a locked conversation's facts from its user, who is about to change."""
 TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)
 
 
 def change_user(*, tenant: Tenant, external_id: uuid.UUID, user_id: str) -> str:
-    """Have a conversation become another user's, or nobody's (''); return whose it was.
+    """Give a conversation to another user, or to nobody (''); return the user it had before.
 
-    Done by a job, and undone by giving it back to whose it was. It is the other user's from the
-    moment on at which nothing of it stands under the one so far.
+    A job does it; giving the conversation back undoes it. The new user owns it as soon as none of
+    its search entries are in the old user's scope.
 
     Raises:
         NotFound: the tenant has no such conversation.
@@ -51,7 +51,7 @@ def change_user(*, tenant: Tenant, external_id: uuid.UUID, user_id: str) -> str:
 
 
 def move_conversation(claim: Claim, *, leave: Leave) -> None:
-    """Move a conversation a batch at a time; after a while hand back.
+    """Move a conversation's search entries in batches; after a while give the job back.
 
     Raises:
         LeaseLost: nothing was written by this batch.
@@ -62,7 +62,7 @@ def move_conversation(claim: Claim, *, leave: Leave) -> None:
 
 
 def _make_step(claim: Claim, leave: Leave) -> bool:
-    """Move one batch, or do what comes behind the last one; return whether the job is done."""
+    """Move one batch, or finish the move after the last one; return whether the job is done."""
     tenant = claim.tenant
     is_last = queries.get_conversation(tenant, claim.scope).in_user_scope
     with commit(claim, finish=is_last):
@@ -83,7 +83,7 @@ def _make_step(claim: Claim, leave: Leave) -> bool:
 
 
 def _settle(conversation: Conversation, leave: Leave) -> None:
-    """Hand a locked conversation over that has left its user, or note that it has arrived."""
+    """Give a locked conversation that has left its user to the next one, or mark it as moved."""
     if conversation.next_user_id is None:
         conversation.in_user_scope = True
     else:
@@ -95,10 +95,9 @@ def _settle(conversation: Conversation, leave: Leave) -> None:
 
 
 def queue_moves(*, at_most: int) -> None:
-    """Queue the moves of conversations that no job moves.
+    """Queue moves for conversations that need one and have no job for it.
 
-    For the reconciler: what an upgrade finds, what has got its user later, what lost its job.
-    Uses index: episodic_conversation_to_move.
+    For the reconciler: conversations found by an upgrade, with a new user, or whose job was lost.
     """
     rows = Conversation.across_tenants.select_related("tenant").filter(TO_MOVE)
     at_work = Job.across_tenants.filter(OPEN, kind=Kind.MOVE).values("scope")

@@ -1,4 +1,4 @@
-"""Tells conversations apart for people, by speakers, first words and last message."""
+"""Names conversations for people, by speakers, first words and last message."""
 
 import uuid
 from typing import Any
@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 from episodic.models import Conversation, Message, Role
 
 SPEAKERS_WITHIN = 20
-"""First messages whose speakers are named."""
+"""Number of first messages of a conversation whose speakers appear in its name."""
 SPEAKING_WITHIN = 500
 """Newest conversations whose speakers are listed."""
 WORDS_AT_MOST = 60
@@ -34,7 +34,7 @@ def with_names(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def render_name(conversation: Any, *, may_read: bool) -> str:
-    """Return the speakers of a conversation `with_names`, and its first words to who may read."""
+    """Return a conversation's speakers and, for people who may read it, its first words."""
     speakers = ", ".join(sorted(conversation.speakers)) or "nobody yet"
     if not may_read or not conversation.first_words:
         return speakers
@@ -45,7 +45,7 @@ def render_name(conversation: Any, *, may_read: bool) -> str:
 def list_speakers(tenant_id: uuid.UUID | None) -> list[tuple[uuid.UUID, str]]:
     """Return the tenant and name of who speaks as `user` early in the newest conversations.
 
-    Of one tenant, or of all that are seen. Uses index: episodic_message_seq.
+    Of one tenant, or of all that may be seen. Uses index: episodic_message_seq.
     """
     newest = Conversation.across_tenants.all()
     if tenant_id is not None:

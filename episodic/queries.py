@@ -25,13 +25,13 @@ FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_
 AND coalesce(user_id = ANY(%s::text[]), TRUE)"""
 LOCK = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
 AND coalesce(user_id = ANY(%s::text[]), TRUE) FOR UPDATE"""
-"""What `of` would ask; composing it takes Django a millisecond of each answer."""
+"""Query of `of`, written out: composing it costs Django a millisecond of each answer."""
 IS_DUE = """SELECT max(received_at) <= statement_timestamp() - %s
     OR count(*) >= %s AND min(received_at) <= statement_timestamp() - %s OR count(*) >= %s
 FROM episodic_message WHERE tenant_id = %s AND conversation_id = %s
     AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 """
-"""Likewise, of `conversations_with_due_windows` for one, with each message."""
+"""Query of `conversations_with_due_windows` for one conversation, run with each message."""
 WAITING = """WITH home AS (
     SELECT tenant_id, id FROM episodic_conversation
     WHERE tenant_id = %(tenant)s AND id = ANY(%(homes)s::uuid[]) AND pending_count > 0
@@ -59,9 +59,9 @@ SELECT * FROM (
 ORDER BY id DESC LIMIT %(at_most)s"""
 """Ids of messages are in the order in which they were stored."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
-"""Episodes that no facts were drawn from; one whose consolidation failed waits for a retry."""
+"""Episodes whose facts are not extracted yet; one that failed waits for a retry instead."""
 WAITING_READ_AT_MOST = 5_000
-"""Newest messages in no episode yet that a search reads through: they have no index."""
+"""Number of newest unprocessed messages that a search reads: they have no index."""
 
 
 def database_now() -> datetime:
@@ -72,7 +72,7 @@ def database_now() -> datetime:
 def find_conversation(
     tenant: Tenant, external_id: uuid.UUID, *, lock: bool = False
 ) -> Conversation | None:
-    """Return the tenant's conversation of that id, locked if wanted; None where he has none."""
+    """Return the tenant's conversation of that id, locked if asked for, or None."""
     params = [tenant.id, external_id, [*users] if (users := walls.get_users()) else None]
     every = Conversation.across_tenants
     rows = every.raw(LOCK, params) if lock else every.raw(FIND, params)
@@ -115,9 +115,9 @@ def waiting_in(
 ) -> list[Message]:
     """Return the newest messages in no episode yet of some conversations, newest first.
 
-    `homes` None: of the tenant's 200 newest, of those that the caller may see and an agent leads.
-    With `user_ids`, whose conversations they are, not what others said there, but what these
-    users said in others'. Uses indexes: episodic_message_window, episodic_message_by_user.
+    `homes` None: among the tenant's 200 newest that the caller may see, and of `agent_id` alone.
+    With `user_ids`: only what these users said, in their own conversations or in others. Uses
+    indexes: episodic_message_window, episodic_message_by_user.
     """
     users = walls.get_users()
     params = {
@@ -138,7 +138,7 @@ def waiting_in(
 def messages_between(
     conversation: Conversation, *, first_seq: int, last_seq: int
 ) -> QuerySet[Message]:
-    """Return the messages of a range, both ends included, oldest first; none is withheld.
+    """Return the messages of a range, both ends included, oldest first, without quarantined ones.
 
     Uses index: episodic_message_seq.
     """
@@ -153,7 +153,7 @@ def messages_at(conversation: Conversation, seqs: Iterable[int]) -> dict[int, Me
 
 
 def without_content(messages: QuerySet[Message]) -> Iterator[Message]:
-    """Yield messages that have, as `quarters`, the size of what they say, and not the text."""
+    """Yield messages without their text; `quarters` has its size instead."""
     rows = messages.defer("content", "metadata").annotate(quarters=stored_quarters(in_use().name))
     for message in rows:
         message.content = ""  # or Django would load it, one by one
@@ -183,7 +183,7 @@ def to_lines(messages: Iterable[Message]) -> list[Line]:
 
 
 def fresh_episodes(*, conversation: Conversation, at_most: int | None = None) -> list[Episode]:
-    """Return the episodes that no facts were drawn from yet, oldest first.
+    """Return the episodes whose facts are not extracted yet, oldest first.
 
     Uses index: episodic_episode_fresh.
     """
@@ -192,7 +192,7 @@ def fresh_episodes(*, conversation: Conversation, at_most: int | None = None) ->
 
 
 def earlier_all_failed(episode: Episode, *, count: int) -> bool:
-    """Return whether the `count` episodes before one all wait for a retry of their facts."""
+    """Return whether the last `count` episodes before this one all failed and wait for a retry."""
     earlier = Episode.objects.of(episode.tenant).filter(
         conversation=episode.conversation_id, first_seq__lt=episode.first_seq
     )
@@ -211,7 +211,7 @@ def recent_episodes(
 ) -> list[Episode]:
     """Return the newest episodes of conversations by creation, newest first.
 
-    Of those in `homes`, or of all, but one that is left out, or those of an agent alone.
+    Those in `homes`, or of the tenant, or of one agent; never of the one left out.
     """
     episodes = Episode.objects.of(tenant).filter(withheld_by=None)
     if homes is not None:
@@ -277,10 +277,10 @@ def conversations_with_due_windows(*, at_most: int) -> list[Conversation]:
 
 
 def conversations_fallen_silent(*, silence: timedelta, at_most: int) -> list[Conversation]:
-    """Return conversations of users, of all tenants, whose window got no message for so long.
+    """Return all tenants' users' conversations with no new message for this long.
 
-    For the reconciler. One with a job that flushes it is left out, and for a day one with a job
-    that died of it: that waits for people. Uses index: episodic_message_waiting.
+    For the reconciler. Left out: conversations with a job that flushes them, and for a day those
+    whose job died, since a person should look first. Uses index: episodic_message_waiting.
     """
     windows = Message.across_tenants.filter(IN_WINDOW).values("conversation_id")
     silent = windows.annotate(oldest=Min("received_at"), newest=Max("received_at")).filter(
@@ -297,7 +297,7 @@ def conversations_fallen_silent(*, silence: timedelta, at_most: int) -> list[Con
 
 
 def is_window_due(conversation: Conversation) -> bool:
-    """Return whether the window calls for a run, by size or by the database's clock."""
+    """Return whether the window is due, by its size or by the database's clock."""
     full = size_limit(doubled=conversation.window_doubled)
     limits = [SILENCE_CLOSES_ANY, SMALLEST, OLDEST_WAITS_AT_MOST, full]
     return bool(execute(IS_DUE, [*limits, conversation.tenant_id, conversation.id])[0][0])
@@ -320,21 +320,21 @@ def conversations_with_stale_episodes(*, created_before: datetime, at_most: int)
 def episodes_known_at(
     tenant: Tenant, homes: Sequence[uuid.UUID], known_at: datetime
 ) -> list[uuid.UUID]:
-    """Return the episodes of conversations at a moment; none that was withheld since."""
+    """Return the episodes known at a moment, without those quarantined since."""
     mine = Episode.objects.of(tenant).filter(conversation__in=list(homes), withheld_by=None)
     rows = mine.filter(created_at__lte=known_at)
     return list(rows.order_by("id").values_list("id", flat=True))
 
 
 def count_set_aside(conversation: Conversation) -> int:
-    """Return how many messages and episodes wait for a retry."""
+    """Return how many messages and episodes were set aside and wait for a retry."""
     messages = Message.objects.within(conversation).filter(quarantined_by__isnull=False)
     failed = Episode.objects.within(conversation).filter(consolidation_failed_at__isnull=False)
     return messages.count() + failed.count()
 
 
 def episodes_of(conversation: Conversation) -> QuerySet[Episode]:
-    """Return the episodes of a conversation but for those that were withheld."""
+    """Return the episodes of a conversation, without quarantined ones."""
     return Episode.objects.within(conversation).filter(withheld_by=None)
 
 
@@ -365,7 +365,7 @@ def waiting_with_words(
 
 
 def messages_in_places(places: Sequence[tuple[uuid.UUID, int]]) -> QuerySet[Message]:
-    """Return the messages at places, each a conversation and a seq, in no order.
+    """Return the messages at the given places (conversation and seq), unordered.
 
     Uses index: episodic_message_seq.
     """

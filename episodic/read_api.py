@@ -17,13 +17,13 @@ from memoryproject.tenancy.views import ReadView
 
 
 class OwnerOutput(Output):
-    """Whose a conversation is."""
+    """The user and agent that a conversation belongs to."""
 
     table, columns = Conversation, "user_id agent_id"
 
 
 class ListedConversation(OwnerOutput):
-    """A conversation as the list has it."""
+    """A conversation in the list."""
 
     columns = "id=external_id pending created_at"
     pending = serializers.IntegerField(source="pending_count")
@@ -59,7 +59,7 @@ class MessageOutput(Output):
     user_id = serializers.CharField(required=False)
 
     def to_representation(self, instance: Message) -> dict[str, Any]:
-        """Return a message; whose it is only where it names a user of its own."""
+        """Return a message; its user is included only if it names one of its own."""
         shown = super().to_representation(instance)
         if not shown["user_id"]:
             del shown["user_id"]
@@ -112,7 +112,7 @@ class EpisodeOutput(Output):
 
 
 class ListedEpisode(EpisodeOutput):
-    """An episode as the list has it."""
+    """An episode in the list."""
 
     table, columns = Episode, "first_seq last_seq degraded"
 

@@ -1,7 +1,7 @@
 """Masks messages from people in the admin, and unmasks a conversation for an hour.
 
-Curators do; auditors see a mask until they have a conversation shown, for an hour and
-with a reason, which leaves a row that nobody can change.
+Curators may read messages. Auditors see masks until they unmask a conversation for an hour, with a
+reason; this leaves a record that nobody can change.
 """
 
 import uuid
@@ -21,7 +21,7 @@ from episodic.models import Conversation, Episode, Reveal
 from memoryproject.edge.errors import Problem
 
 MODEL = "llm"
-"""The engine that words titles and summaries anew."""
+"""Name of the engine whose titles and summaries quote no message, as a model words them anew."""
 REVEALED_FOR = timedelta(hours=1)
 REASON_AT_MOST = 500
 READ, REVEAL = "episodic.read_content", "episodic.reveal_content"
@@ -31,7 +31,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 class Reader:
-    """One person's eyes, for the length of a request: one query however much is shown."""
+    """What one person may read, for the length of a request: one query, however much is shown."""
 
     def __init__(self, person: Person) -> None:
         self._person = person
@@ -50,14 +50,14 @@ class Reader:
 
     @cached_property
     def revealed(self) -> frozenset[uuid.UUID]:
-        """The conversations that are shown to the person at the moment, by id."""
+        """Ids of the conversations that are unmasked for this person at the moment."""
         reveals = Reveal.across_tenants.filter(
             person=self._person.get_username(), until__gt=queries.database_now()
         )
         return frozenset(reveals.values_list("conversation", flat=True))
 
     def rows(self, rows: QuerySet[Row]) -> QuerySet[Row]:
-        """Return rows to show: with masks where they, or the episodes they name, quote messages."""
+        """Return rows to show; texts that quote messages are masked if they may not be read."""
         if self.reads_all:
             return rows
         keys = [field.name for field in rows.model._meta.fields if field.related_model is Episode]
@@ -75,7 +75,7 @@ class Reader:
         return episodes.filter(shown)
 
     def mask(self, text: str, conversation_id: uuid.UUID | None, engine: str) -> str:
-        """Return a title or a summary, or a mask: an engine without a model quotes messages."""
+        """Return a title or summary, or a mask if it may quote messages (offline engine)."""
         is_shown = engine == MODEL and not settings.MASK_SUMMARIES
         return text if is_shown else self.show(text, conversation_id)
 
@@ -99,12 +99,12 @@ class MaskedRows(ModelIterable):  # type: ignore[type-arg]
 
 
 def mask_of_length(characters: int) -> str:
-    """Return the mask of a text that was not even loaded."""
+    """Return the mask for a text of this length, without loading the text."""
     return f"•••••• ({characters} characters)"
 
 
 def reveal(*, person: Person, conversation: Conversation, reason: str) -> Reveal:
-    """Let a person read a conversation for an hour, and record it."""
+    """Unmask a conversation for a person for an hour, and record it."""
     if not person.has_perm(REVEAL):
         raise Problem("You may not have messages shown.")
     reason = reason.strip()

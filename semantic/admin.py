@@ -26,7 +26,7 @@ ConversationAdmin.listings += (
 
 
 def fact_states() -> dict[str, Q]:
-    """Return what tells facts of each state apart."""
+    """Return the conditions that tell facts of each state apart."""
     # What the reason implies is said, too: it is what the index asks for.
     closed = {
         because.value: Q(invalidated_because=because, invalid_at__isnull=False)
@@ -50,7 +50,7 @@ class FactAdmin(WordSearchAdmin):
     id_search = ("id", "conversation", "conversation__external_id")
 
     def get_ordering(self, request: HttpRequest) -> Sequence[str]:
-        """Return the order of the index that finds the facts: those closed in a time by it."""
+        """Return the order of the index that finds these facts: by closing time for closed ones."""
         if any(name.startswith("invalid_at__") for name in request.GET):
             return ("-invalid_at", "-id")
         return tuple(super().get_ordering(request))
@@ -65,7 +65,7 @@ class FactAdmin(WordSearchAdmin):
 
     @admin.display(description="true in the world", ordering="valid_at")
     def true(self, fact: Fact) -> str:
-        """Return the days from which and until which it was true; `never` if it was not."""
+        """Return the days from which and until which the fact was true; `never` if it was wrong."""
         if fact.invalidated_because in NEVER:
             return "never"
         since, until = (

@@ -26,7 +26,7 @@ from semantic.models import Evidence, Fact
 
 
 class ReadingView(ReadView):
-    """A view of facts. What is pending review is shown to keys that curate alone."""
+    """A view of facts. Only keys with the scope `curate` see facts pending review."""
 
     def may_curate(self) -> bool:
         """Return whether the caller may decide on the review queue."""
@@ -41,7 +41,7 @@ STATES = {
     "all": ~HIDDEN,
     "waiting": WAITS,
 }
-"""What is pending review is listed by that state alone, what is forgotten among suggestions."""
+"""Facts pending review are listed by that state alone; forgotten ones, among suggestions."""
 
 
 class FactQuery(pages.PageQuery):
@@ -85,7 +85,7 @@ class Facts(ReadingView):
 
 
 class OneFact(ReadingView):
-    """A fact with where it comes from, and what has become of it."""
+    """A fact with its sources and history."""
 
     for_users = True
 

@@ -1,7 +1,7 @@
 """What the server believed at one moment, and how two moments differ.
 
-A fact's row has its present state; each change of it, with who and why, is a step of a
-changeset, and these are never altered. So any past state can be read back exactly.
+A fact's row has its present state; each change, with who made it and why, is a step of a changeset,
+and steps are never altered. So any past state can be read back exactly.
 """
 
 import uuid
@@ -22,7 +22,7 @@ from semantic.models import Change, Changeset, Evidence, Fact
 from semantic.user_facts import list_all_beside, list_ids_beside
 
 STEPS_AT_MOST = 20_000
-"""Between two moments that are compared."""
+"""Largest number of steps between two moments that are compared."""
 
 
 def facts_believed_at(
@@ -34,9 +34,9 @@ def facts_believed_at(
 ) -> list[uuid.UUID]:
     """Return the facts that were active at `known_at`, of some conversations or of all.
 
-    A conversation has its own, and those of its user's other ones of which it had evidence.
-    With `as_of` those that were held at `known_at` to be true at that other moment: retired
-    ones that had been true then, too.
+    A conversation has its own facts, and those of its user's other conversations for which it had
+    evidence. With `as_of`: the facts that the server at `known_at` believed to be true at that
+    other moment, including ones that were over by then.
     """
     params = {
         "tenant": tenant.id,
@@ -52,7 +52,7 @@ def facts_believed_at(
 def _facts_with_evidence_in(
     tenant: Tenant, homes: Sequence[uuid.UUID], known_at: datetime
 ) -> list[uuid.UUID]:
-    """Return the facts of other conversations of which some had evidence at a moment."""
+    """Return other conversations' facts for which these had evidence at a moment."""
     counted = Q(withdrawn_by=None) | Q(withdrawn_by__started_at__gt=known_at)
     rows = Evidence.objects.of(tenant).filter(counted, conversation__in=homes)
     return list(rows.filter(created_at__lte=known_at).values_list("fact_id", flat=True).distinct())
@@ -91,8 +91,8 @@ def find_state_at(
 ) -> states.State:
     """Return the state that a fact was in at a moment, from its steps, oldest first.
 
-    It is the one before the first step after that moment; without such a step, that of its row.
-    Of acts at that very moment those up to `act_id` count as before it.
+    That is the state before the first later step, or the row's own if there is none. Acts at
+    exactly that moment count as earlier up to `act_id`.
     """
     for step in steps:
         is_later = (step.changeset.started_at, step.changeset_id) > (known_at, act_id)
@@ -104,7 +104,7 @@ def find_state_at(
 def read_states(
     tenant: Tenant, facts: Iterable[Fact], known_at: datetime | None
 ) -> dict[uuid.UUID, states.State]:
-    """Return the states that facts were in at a moment; None: now."""
+    """Return the states that facts had at a moment; None: now."""
     if known_at is None:
         return {fact.id: states.read_state(fact) for fact in facts}
     rows = {fact.id: fact for fact in facts}
@@ -113,7 +113,7 @@ def read_states(
 
 
 class Difference(StrEnum):
-    """What became of a fact between two moments."""
+    """How a fact changed between two moments."""
 
     ADDED = "added"
     RESTORED = "restored"
@@ -124,9 +124,9 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FactDifference:
-    """A fact that was active at one of two moments alone, and the last step that made it so.
+    """A fact active at only one of two moments, and the last step that made it so.
 
-    `newer`: what stands in its place. `fact` is None where it was erased since.
+    `newer`: the fact that replaced it. `fact` is None if it was erased since.
     """
 
     what: Difference
@@ -135,17 +135,17 @@ class FactDifference:
     newer_id: uuid.UUID | None
     newer: Fact | None
     because: str
-    """Why it is not active at the later moment; empty: it is."""
+    """Why it is not active at the later moment; empty if it is."""
     changeset: Changeset
 
 
 def compare(
     tenant: Tenant, since: datetime, until: datetime, *, conversation: Conversation | None = None
 ) -> list[FactDifference]:
-    """Return how what was believed at `until` differs from `since`, oldest step first.
+    """Return the differences between beliefs at `since` and at `until`, oldest step first.
 
-    A fact that came and went in between is no difference; one that stands in the place of
-    another is named with that one alone.
+    A fact that came and went in between is left out; one that replaced another is listed together
+    with that one.
 
     Raises:
         Problem: more than 20,000 steps lie between.
@@ -179,7 +179,7 @@ def compare(
 
 
 def _find_last(heirs: Mapping[uuid.UUID, uuid.UUID | None], fact_id: uuid.UUID) -> uuid.UUID | None:
-    """Return what stands in a fact's place in the end; None: nothing does."""
+    """Return the fact that replaced another in the end; None: nothing did."""
     passed = {fact_id}
     newer = heirs.get(fact_id)
     while newer is not None and (heir := heirs.get(newer)) is not None and heir not in passed:

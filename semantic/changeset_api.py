@@ -164,13 +164,13 @@ class DiffQuery(Strict):
 
 
 class ComparedFact(Output):
-    """A fact as it was worded."""
+    """A fact with its sentence."""
 
     table, columns = Fact, "id conversation_id=conversation.external_id category fact"
 
 
 class DifferenceOutput(Output):
-    """A fact that was active at one of the two moments alone."""
+    """A fact that was active at only one of the two moments."""
 
     what = serializers.ChoiceField(choices=[word.value for word in beliefs.Difference])
     fact_id = serializers.UUIDField()
@@ -181,7 +181,7 @@ class DifferenceOutput(Output):
 
 
 class DiffOutput(Output):
-    """How two moments differ."""
+    """The differences between two moments."""
 
     to = serializers.DateTimeField()
     items = DifferenceOutput(many=True)

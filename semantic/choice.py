@@ -1,4 +1,4 @@
-"""Which engine consolidates: a language model where there is one to ask, else the offline one."""
+"""Chooses the engine that extracts facts: a language model if there is one, or the offline one."""
 
 from jobs.calls import Asker
 from memoryproject.ai.embeddings import read_built_in
@@ -8,7 +8,7 @@ from semantic.offline.consolidator import OfflineConsolidator
 
 
 def make_consolidator(ask: Asker | None) -> Consolidator:
-    """Return the consolidator that asks by `ask`, or the offline one."""
+    """Return the consolidator that uses the model behind `ask`; without one, the offline one."""
     offline = OfflineConsolidator(read_built_in)
     if ask is None:
         return offline

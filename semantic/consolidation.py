@@ -1,9 +1,9 @@
 """The flow that distils episodes into facts: predict, calibrate, write.
 
-Predict: load the new episodes, without what they quote from our own answers, and the
-active facts that are similar. Calibrate: show both to an engine, facts under
-aliases, and get proposals. Write: under the conversation's lock, apply each proposal
-that is no echo of an answer and mark the episodes, in one transaction.
+Predict: load the new episodes, without what they quote from our own answers, and the active facts
+that are similar. Calibrate: show both to an engine, facts under aliases, and get proposals. Write:
+under the conversation's lock and in one transaction, apply each proposal that does not just repeat
+an answer, and mark the episodes.
 """
 
 import logging
@@ -47,9 +47,9 @@ def consolidate_batch(
 ) -> int:
     """Draw facts from up to `EPISODES_A_RUN` fresh episodes; return how many there were.
 
-    Without `force` nothing happens below the threshold. What only repeats the answers
-    that `find_answers` finds is not learnt. After failed attempts a run takes fewer
-    episodes; one that is alone and still fails is set aside.
+    Without `force` nothing happens below the threshold. Statements that only repeat an answer found
+    by `find_answers` are not learned. After failed attempts a run takes fewer episodes; a single
+    episode that still fails is set aside.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
@@ -90,14 +90,14 @@ def consolidate_batch(
 
 
 def _count_answered_in_time(episodes: Sequence[Episode], *, lines_at_most: int | None) -> int:
-    """Return how many episodes, one at least, hold no more messages than a model is asked about."""
+    """Return how many of the episodes have few enough messages for one question; one at least."""
     lines = accumulate(episode.last_seq - episode.first_seq + 1 for episode in episodes)
     fitting = sum(lines_at_most is None or count <= lines_at_most for count in lines)
     return max(1, fitting)
 
 
 def _set_aside(episode: Episode, *, claim: Claim, conversation: Conversation, finish: bool) -> int:
-    """Mark an episode that no run gets past, for people to look at."""
+    """Set aside an episode that every run fails on, for people to look at."""
     if episodic_queries.earlier_all_failed(episode, count=SET_ASIDE_AT_MOST):
         raise TooMuchPoison(str(claim.id))
     with commit(claim, finish=finish, result={"set_aside": 1}):

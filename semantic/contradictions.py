@@ -11,50 +11,50 @@ from semantic.details import NUMBER_WORDS, count_negations, read_roles, write_nu
 from semantic.echoes import ANYBODY, WORD, read_statement
 
 READ_AT_MOST = 8_000
-"""Characters of one text that are read."""
+"""Number of characters of a text that are read."""
 MOST = 0.75
-"""Share of a fact's words that must be said again; with a successor, half of what differs."""
+"""Share of a fact's words that must be repeated; of a replaced one, half of those that differ."""
 REACH = 3
-"""Words behind a number among which the noun stands that it counts."""
+"""Number of words after a number among which the noun it counts is looked for."""
 LEAST_PREFIX = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a retired fact said, and the sentence that replaced it; empty: nothing did."""
+    """The sentence of a retired fact, and the one that replaced it; empty: nothing did."""
 
     old: str
     new: str = ""
 
     @property
     def value(self) -> frozenset[str]:
-        """What the old sentence alone says: stems, numbers and dates.
+        """What only the old sentence says: stems, numbers and dates.
 
-        Without a new one all that it says but who is meant, who may call himself "I".
+        Without a new sentence: everything but the subject, who may say "I" instead of a name.
         """
         known = _words(self.new) if self.new else _subject_names(self.old)
         return _words(self.old) - known
 
     @property
     def fresh(self) -> frozenset[str]:
-        """What the new sentence alone says."""
+        """What only the new sentence says."""
         return _words(self.new) - _words(self.old)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the new sentence takes nothing back: it only says more, or in other words."""
+        """Whether the new sentence retracts nothing: it only adds to the old one or rewords it."""
         is_denied = bool(self.new) and _differ_in_negation(self.old, self.new)
         return not self.value and not is_denied
 
     def is_said_in(self, text: str, *, is_source: bool = False) -> bool:
-        """Return whether a sentence of `text` says it; `is_source`: the fact was drawn from it.
+        """Return whether a sentence of `text` makes the claim; `is_source`: the fact came from it.
 
         A source need not name the subject again: "Three of them" answers a question.
         """
         return any(self._is_said_by(sentence, is_source) for sentence in _sentences(text))
 
     def is_taken_back_in(self, text: str) -> bool:
-        """Return whether a text says the new: then it is no source of the old alone."""
+        """Return whether a text states the new sentence: then it is no source of the old."""
         return bool(self.fresh) and any(self.fresh <= _words(part) for part in _sentences(text))
 
     def _is_said_by(self, sentence: str, is_source: bool) -> bool:
@@ -76,7 +76,7 @@ class Claim:
         return (not topics or bool(topics & words)) and self._counts_the_same(sentence)
 
     def _counts_the_same(self, sentence: str) -> bool:
-        """Return whether numbers of the value count what they count in the old sentence."""
+        """Return whether a number in the text counts the same noun as in the old sentence."""
         numbers = {word for word in self.value if word.isdecimal()}
         pairs = {pair for pair in _counted(self.old) if pair[0] in numbers}
         return not pairs or bool(pairs & set(_counted(sentence)))
@@ -98,7 +98,7 @@ def _words(sentence: str) -> frozenset[str]:
 
 
 def _subject_names(sentence: str) -> frozenset[str]:
-    """Return the stems of the first name: who the sentence is about."""
+    """Return the stems of the first name: the person the sentence is about."""
     return frozenset(word for name in read_roles(sentence)[:1] for word in _words(name))
 
 
@@ -107,7 +107,7 @@ def _differ_in_negation(a: str, b: str) -> bool:
 
 
 def _counted(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield each number with the stems of the words close behind it."""
+    """Yield each number with the stems of the words right after it."""
     if UNSPACED.search(sentence):
         return
     words = WORD.findall(write_numbers(sentence.lower()))
@@ -118,7 +118,7 @@ def _counted(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _forms(word: str, sentence: str) -> Iterator[str]:
-    """Yield patterns of how a stem or a number may be written; of a stem its beginning."""
+    """Yield patterns of the spellings of a stem or number; a stem matches any word it begins."""
     written = [name for name, number in NUMBER_WORDS.items() if number == word]
     if written or word.isdecimal():
         yield rf"\m({'|'.join([re.escape(word), *written])})\M"

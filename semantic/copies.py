@@ -1,8 +1,8 @@
 """Makes facts findable in every conversation that has evidence of them.
 
-A fact is found under its user where it is at home. Another conversation of that user which has
-evidence of it finds it by a copy of its search unit, which belongs to that conversation alone: so
-a search of all that is the user's finds each fact once.
+A fact is found in the conversation it comes from and in its user's scope. Another conversation of
+that user with evidence of it finds a copy of its search unit, which belongs to that conversation
+alone. So a search of the whole user finds each fact once.
 """
 
 import uuid
@@ -36,7 +36,7 @@ def fact_entry(fact: Fact, *, language: str, vector: Vectors | None) -> Entry:
 
 
 def place_copies(tenant: Tenant, fact_ids: Iterable[uuid.UUID], *, model: str = "") -> None:
-    """Add the copies that the evidence of facts asks for, and delete those that it no longer does.
+    """Add the copies that facts need because of their evidence, and delete the others.
 
     Two queries where nothing is to be done. `model` is the embedder whose vectors are copied;
     empty: this process's own.

@@ -1,4 +1,4 @@
-"""Corrects a fact: puts a curator's sentence in the place of a wrong one."""
+"""Corrects a fact: replaces a wrong sentence by a curator's."""
 
 import uuid
 from collections.abc import Sequence
@@ -30,17 +30,17 @@ def correct_fact(
 ) -> Fact:
     """Close a fact as wrong and open a better one; return the new one.
 
-    Its evidence is the person's act, and what messages say that does not contradict it. What
-    still says the old is marked by a wing.
+    Its evidence is the curator's act, and the messages that do not contradict the new sentence. The
+    `marks` wing marks the places that still state the old one.
 
-    Category stays as it was if none is given; keywords are drawn from the sentence.
-    With `version` nothing is done if the fact has changed since it had that one. Where the
-    words stay and only category or keywords change, the old fact is superseded.
+    Without a category the old one is kept; keywords come from the sentence. With `version`, nothing
+    is done if the fact is no longer at that version. If only category or keywords change, the old
+    fact is marked superseded, not wrong.
 
     Raises:
         NotFound: the tenant has no such fact.
-        Conflict: it is not active, has changed, is right as it is, or the new sentence is
-            active as another fact.
+        Conflict: it is not active, has changed, is right as it is, or the new sentence is active as
+            another fact.
         Problem: no reason, no sentence of at most 1,000 characters, or odd keywords.
     """
     sentence = _clean_sentence(sentence)
@@ -70,7 +70,7 @@ def correct_fact(
 
 
 def _find_contradicted(changeset: Changeset) -> set[tuple[uuid.UUID, int]]:
-    """Return the messages that a changeset has marked, each by its conversation and seq."""
+    """Return the messages that a changeset marked, by conversation and seq."""
     marks = CorrectionMark.objects.of(changeset.tenant).filter(changeset=changeset)
     messages = Message.objects.of(changeset.tenant).filter(id__in=marks.values("place_id"))
     return set(messages.values_list("conversation_id", "seq"))
@@ -110,7 +110,7 @@ def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
-    """Return the fact's keywords that the sentence still holds, and the sentence's own."""
+    """Return the old keywords that the new sentence still contains, and its own."""
     words = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
     folded = {word.casefold() for word in words}
     own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in folded]

@@ -29,18 +29,18 @@ KEYWORDS_AT_MOST = 20
 KEYWORD_AT_MOST = 100
 APPROVED = "approved"
 REJECTED = "rejected"
-"""Notes of the steps by which a curator decides on pending facts."""
+"""Note of the step that rejects a pending fact; the other notes are of approving it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Who does something to facts, and why. The reason must say something."""
+    """Who changes facts, and why. The reason must not be empty."""
 
     tenant: Tenant
     actor: str
     reason: str
     case_id: uuid.UUID | None = None
-    """The receipt of the answer that led to it."""
+    """The receipt of the answer that led to the act."""
 
 
 def _change_all(
@@ -52,8 +52,8 @@ def _change_all(
 ) -> list[Changeset]:
     """Change facts, all or none; return a changeset for each conversation.
 
-    `versions` are those that the person has looked at, by fact: nothing is done if one has
-    changed since.
+    `versions`: those that the person has seen, by fact; if one fact has changed since, nothing is
+    done.
 
     Raises:
         NotFound: the tenant has no such fact.

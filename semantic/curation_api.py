@@ -19,13 +19,13 @@ from semantic.renderings import CATEGORIES, ListedFact, render_fact
 
 
 class Reasoned(fields.Strict):
-    """What every act of curation says."""
+    """The reason that every act of curation needs."""
 
     reason = fields.ContentField(max_length=curation.REASON_AT_MOST)
 
 
 class ReasonedByCase(Reasoned):
-    """What an act says that an answer may have led to."""
+    """A reason, with the receipt of the answer that led to the act."""
 
     case_id = fields.IdField(required=False)
 

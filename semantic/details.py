@@ -1,4 +1,4 @@
-"""Reads the details in which two alike sentences may differ: numbers, dates, names, negations."""
+"""Reads the details in which similar sentences may differ: numbers, dates, names, negations."""
 
 import re
 
@@ -67,7 +67,7 @@ def parse_han_number(text: str) -> int:
 
 
 def read_dates(text: str) -> frozenset[str]:
-    """Return the words that place `text` in time; anchors are read as numbers."""
+    """Return the words that place `text` in time; dates in brackets count as numbers instead."""
     words = {word.lower().removesuffix("s") for word in ENGLISH_WORD.findall(text)}
     return frozenset(words & DATE_WORDS) | frozenset(CHINESE_DATES.findall(text))
 
@@ -87,10 +87,10 @@ def read_operators(text: str) -> frozenset[str]:
 
 
 def read_directions(text: str) -> frozenset[str]:
-    """Return the small words in `text` that turn its meaning round: "for", "without"."""
+    """Return the small words in `text` that reverse its meaning: "for", "without"."""
     return frozenset(word for word in text.lower().split() if word in DIRECTIONS)
 
 
 def count_negations(text: str) -> int:
-    """Return how many words of `text` deny something."""
+    """Return how many words of `text` negate something."""
     return len(NEGATION.findall(text))

@@ -1,4 +1,4 @@
-"""Decides whether two facts say the same, where near vectors alone would merge too much."""
+"""Decides whether two facts say the same; similar vectors alone would merge too many."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ COMPARED: Sequence[Callable[[str], object]] = (
 
 
 def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: float) -> bool:
-    """Whether `b` may be merged into `a`: near, alike in all details, and in the same words.
+    """Return whether `b` may be merged into `a`: similar vectors, same details, same words.
 
     `cosine` is that of the facts' embedding texts, -1..1.
     """
@@ -31,7 +31,7 @@ def is_same_fact(a: str, b: str, *, category_a: str, category_b: str, cosine: fl
 
 
 def is_near_duplicate(a: str, b: str, *, category_a: str, category_b: str, cosine: float) -> bool:
-    """Whether two near facts agree and one says all that the other says: for a person to merge."""
+    """Return whether similar facts agree and one includes the other: a person may merge."""
     if category_a != category_b or cosine < MERGE_COSINE or not details_agree(a, b):
         return False
     words_a, words_b = set(_read_words(a)), set(_read_words(b))
@@ -44,7 +44,7 @@ def details_agree(a: str, b: str) -> bool:
 
 
 def _read_words(text: str) -> list[str]:
-    """Return what is said in order: stems, or the characters of Chinese; soft words left out."""
+    """Return the words in order, as stems or Chinese characters, without filler words."""
     plain = details.ANCHOR.sub("", text).lower()
     if HAN.search(plain):
         return [letter for letter in plain if letter.isalnum() and letter not in SOFT_CHARACTERS]

@@ -1,9 +1,9 @@
 """Detects when a message only repeats what an answer served, and cuts quotes of answers.
 
-An agent that was served "Ana lives in Porto" says "As you live in Porto, …". To learn
-from that would be to believe ourselves, more firmly each time. Two kinds of echo:
-what an answer printed, quoted by anybody, is cut out before a message is read; what the
-agent says in words of its own is compared word by word.
+An agent that was served "Ana lives in Porto" says "As you live in Porto, …". That is not new
+evidence: the server would only confirm itself. There are two kinds of echo. Text that an answer
+printed, quoted by anybody, is cut out before a message is read. Sentences in the agent's own words
+are compared with the answers word by word.
 """
 
 import re
@@ -22,14 +22,14 @@ from semantic.duplicates import SOFT_CHARACTERS, SOFT_WORDS
 from semantic.engines import Served
 
 ECHOING_ROLES = frozenset({"assistant", "system", "tool"})
-"""The agent writes for them, with the answer at hand; what a user repeats is confirmed."""
+"""Roles that write with the answer at hand; a user who repeats an answer confirms it."""
 READ_AT_MOST = 4_000
-"""Characters of one text. A pasted book would hold a worker for minutes."""
+"""Number of characters of a text that are read: a pasted book would take minutes."""
 LEAST_WORDS = 2
 """Content words a sentence needs to be recognised; "Yes, Porto" may mean anything."""
 ELLIPSIS = "…"
 LED_TO = r"(?:[:：][ \t]+)?"
-"""A colon goes with what it leads to: else it would lead to what the line says after that."""
+"""Colon before a quoted answer, cut out with it: otherwise it would introduce the next sentence."""
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 CONTRACTION = re.compile(r"(?:'(?:s|d|ll|ve|re|m)|n't)$")
 # Whoever is addressed may have no name yet in one text and have it in the other.
@@ -57,11 +57,11 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was served lately, with the memory that says it, and how it was printed.
+    """What recent answers served: each memory, its text and how it was printed.
 
-    `shortened` match a message of which an answer shows only parts, with "…" for the
-    rest: the first where it has a line for itself, the second wherever it stands. Their
-    groups are `speaker` and `said`. Empty: none does.
+    `shortened` match a message of which an answer shows only parts, with "…" for the rest: the
+    first where it has a line for itself, the second wherever it stands. Their groups are `speaker`
+    and `said`. Empty: none does.
     """
 
     served: Mapping[Served, uuid.UUID]
@@ -82,21 +82,21 @@ class Statement:
 
 
 class Echoes:
-    """Judges sentences by what had been served when their message was posted."""
+    """Compares sentences with what had been served when their message was posted."""
 
     def __init__(self, served: Iterable[Served]) -> None:
         self._served = tuple(dict.fromkeys(served))
         self._seqs = frozenset[int]().union(*(item.seqs for item in self._served))
 
     def find_origin(self, sentence: str, *, line: Line) -> Served | None:
-        """Return what had told the agent all that `sentence`, drawn from `line`, says."""
+        """Return the answer's memory that already states all of `sentence`, drawn from `line`."""
         if line.role not in ECHOING_ROLES or line.seq not in self._seqs:
             return None
         source = _pick_source(sentence, line.content[:READ_AT_MOST])
         return self._find_served(sentence, seq=line.seq, source=source)
 
     def find_origin_of_all(self, line: Line) -> Served | None:
-        """Return what had told the agent the first thing that `line` states, if all is told."""
+        """Return the memory behind the first statement of `line`, if all were served before."""
         if line.role not in ECHOING_ROLES or len(line.content) > READ_AT_MOST:
             return None
         return first_of_all(
@@ -108,14 +108,14 @@ class Echoes:
         )
 
     def find_known(self, sentence: str) -> Served | None:
-        """Return what told `sentence` in any answer, whoever said it after that."""
+        """Return the memory that any answer served and that states `sentence`."""
         return self._find_served(sentence, seq=None, source="")
 
     def _find_served(self, sentence: str, *, seq: int | None, source: str) -> Served | None:
-        """Return what tells the first part of `sentence`, if each part is told somewhere.
+        """Return the memory that states the first part of `sentence`, if all parts were served.
 
-        One served sentence must tell a whole part: the words of several may be put
-        together to say anything. With `seq` None every answer is within reach.
+        One served sentence must state a whole part, since the words of several could be combined
+        into anything. With `seq` None all answers count.
         """
         parts = split_sentences(ANYBODY.sub("", sentence[:READ_AT_MOST]))
         statements = [statement for part in parts if (statement := read_statement(part)).words]
@@ -131,7 +131,7 @@ class Echoes:
 
     @cached_property
     def _by_word(self) -> dict[str, list[tuple[Served, Statement]]]:
-        """What was served, sentence by sentence, under each word in it; read when needed."""
+        """Served sentences by each word in them; built when first needed."""
         by_word: dict[str, list[tuple[Served, Statement]]] = defaultdict(list)
         for served in self._served:
             for part in split_sentences(served.text[:READ_AT_MOST]):
@@ -147,7 +147,7 @@ def first_of_all(origins: Sequence[Served | None]) -> Served | None:
 
 
 def cut_quotes(line: Line, answers: Answers) -> tuple[str, list[uuid.UUID]]:
-    """Return what `line` says beside the memories that it quotes as printed, and their ids."""
+    """Return `line` without the memories it quotes as printed, and the ids of those."""
     rest = line.content
     flat = " ".join(rest.split())
     prints = [
@@ -190,7 +190,7 @@ def _cut_parts(
 
 
 def _holds_parts(whole: str, shortened: str) -> bool:
-    """Whether all that `shortened` shows stands in `whole`, in that order."""
+    """Return whether all that `shortened` shows is in `whole`, in that order."""
     rest = " ".join(whole.split())
     parts = [" ".join(part.split()) for part in shortened.split(ELLIPSIS)]
     for part in filter(None, parts):
@@ -201,10 +201,10 @@ def _holds_parts(whole: str, shortened: str) -> bool:
 
 
 def says_again(new: Statement, old: Statement, *, source: Statement) -> bool:
-    """Whether `old` tells all that `new` tells, in the same sense.
+    """Return whether `old` states all that `new` states, in the same sense.
 
-    A date of `new` that `source`, the words it was drawn from, does not give was worked
-    out from the day of the message: "last week" said again is no other week.
+    A date in `new` that is not in `source`, its original words, was computed from the day of the
+    message: "last week", said again a week later, is not a different week.
     """
     if len(new.words) < LEAST_WORDS or not set(new.words) <= set(old.words):
         return False
@@ -235,7 +235,7 @@ def read_statement(sentence: str) -> Statement:
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """Return the stems that carry meaning, in order, of unspaced scripts pairs of characters.
+    """Return the stems that carry meaning, in order; character pairs for unspaced scripts.
 
     Numbers and dates are left out: they are compared by themselves.
     """
@@ -254,7 +254,7 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def _name_speaker(sentence: str, speaker: str) -> str:
-    """Return a sentence with its speaker's name in it, where "I" and "me" stand or before it."""
+    """Return a sentence with its speaker's name in place of "I" and "me", or at its start."""
     if not speaker:
         return sentence
     replaced = FIRST_PERSON.sub(speaker, sentence)

@@ -1,8 +1,8 @@
-"""Which changesets are in effect, and what follows from them for a fact.
+"""Computes which changesets are in effect, and the state of a fact that results.
 
-A revert takes the changeset that it names out of effect; a revert of that revert puts
-it back. The state of a fact is what the steps that are in effect have made of it, in
-their order, so that it does not matter in which order changesets are undone.
+A revert takes a changeset out of effect; a revert of the revert puts it back. The state of a fact
+results from the steps in effect, in their order, so it does not matter in which order changesets
+are undone.
 """
 
 import uuid
@@ -23,7 +23,7 @@ from semantic.user_facts import facts_beside, list_ids_beside
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one step made of a fact. `before` None: it opened the fact."""
+    """The state of a fact before and after a step. `before` None: the step opened it."""
 
     changeset: Changeset
     before: states.State | None
@@ -32,9 +32,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The steps that opened, closed or restored a fact, oldest first, and who gave it evidence.
+    """The steps that opened, closed or restored a fact, oldest first, and its evidence.
 
-    `supporters` gave evidence of its own conversation, `elsewhere` are who gave other evidence.
+    `supporters`: changesets that added evidence of its own conversation; `elsewhere`: of other
+    ones.
     """
 
     fact: Fact
@@ -45,9 +46,9 @@ class Past:
     def state_without(self, undone: frozenset[uuid.UUID]) -> states.State:
         """Return the state of the fact when these changesets are out of effect.
 
-        What nothing has closed is as it was opened, if it was opened or has evidence. Evidence
-        of other conversations does not keep it: it is worded as this one had it, and they word
-        it anew, see `redrawing.py`.
+        A fact that nothing closed keeps the state in which it was opened, if it was opened or has
+        evidence of its own conversation. Other conversations' evidence does not keep it, since it
+        is in this one's words; they extract it anew in theirs, see `redrawing.py`.
         """
         kept = [effect for effect in self.effects if effect.changeset.id not in undone]
         changed = [effect.after for effect in kept if effect.before is not None]
@@ -70,7 +71,7 @@ Pasts = dict[uuid.UUID, Past]
 
 
 class Reverts:
-    """Which changesets around one are out of effect: `now`, and `after` it is reverted."""
+    """The changesets out of effect around one: `now`, and `after` it is reverted."""
 
     def __init__(self, changeset: Changeset) -> None:
         rows = Changeset.objects.of(changeset.tenant).filter(kind=Changeset.Kind.REVERT)
@@ -89,19 +90,19 @@ class Reverts:
         self.now = self._find_undone(set())
         self.after = self._find_undone({changeset.id})
         self.root = changeset.id
-        """The changeset that a revert, a revert of a revert and so on is about in the end."""
+        """The changeset that a chain of reverts is about in the end."""
         while self.root in self._targets:
             self.root = self._targets[self.root]
 
     def _find_undone(self, undone: set[uuid.UUID]) -> frozenset[uuid.UUID]:
-        """Return what is out of effect with these changesets."""
+        """Return all changesets that are out of effect if these are."""
         for revert_id, target in self._targets.items():
             if revert_id not in undone:
                 undone.add(target)
         return frozenset(undone)
 
     def find_revert(self) -> Changeset | None:
-        """Return the changeset that has undone this one and is not undone itself, or None."""
+        """Return the changeset in effect that undid this one, or None."""
         if self._changeset.id not in self.now:
             return None
         valid = Changeset.objects.of(self._changeset.tenant).exclude(id__in=self.now)
@@ -119,7 +120,7 @@ def facts_touched(*, tenant: Tenant, changeset_ids: Iterable[uuid.UUID]) -> list
 
 
 def read_pasts(facts: QuerySet[Fact], *, tenant: Tenant, fact_ids: Sequence[uuid.UUID]) -> Pasts:
-    """Return what has become of each of some facts, by id, four queries a batch of them.
+    """Return the history of each of some facts, by id; four queries per batch of facts.
 
     Uses indexes: semantic_change_by_memory, semantic_change_by_other.
     """

@@ -1,8 +1,8 @@
-"""Judges whether what a model says may end the fact that it names. Pure.
+"""Judges whether a model's statement may end the fact that it names. Pure.
 
-A careless model names the wrong fact, and "Mira is vegetarian" would take the place of "Mira
-works at the museum". So a change must be about the person and the subject of the fact that it
-ends; where that cannot be seen, both facts stay, and a curator decides.
+A careless model names the wrong fact, so that "Mira is vegetarian" would replace "Mira works at the
+museum". So a change must be about the same person and subject as the fact that it ends. If code
+cannot tell that, both facts stay and a curator decides.
 """
 
 import re
@@ -16,8 +16,8 @@ from semantic.topics import find_people, find_shared, find_subject, read_topics,
 
 POSSESSION = re.compile(r"^\s*(?:[Tt]he )?[^\W\d_]+['’]s\s+([^\W\d_]+)")
 ONE_AT_A_TIME = frozenset({Category.IDENTITY})
-"""Kinds of fact of which somebody mostly has one: a home, a job, an age. Of preferences and
-guidelines everybody has many, and the kind alone tells nothing of the subject."""
+"""Categories in which people mostly have one fact at a time: a home, a job, an age. Preferences and
+guidelines are many, so a shared category is no sign of a shared subject."""
 
 
 def may_replace(
@@ -28,12 +28,12 @@ def may_replace(
     lines: Sequence[Line],
     people: Collection[str],
 ) -> bool:
-    """Return whether a sentence may take a known fact's place: same person, same subject.
+    """Return whether a sentence may replace a known fact: same person, same subject.
 
-    The subject is the same where both share a content word or a number. Where they are of the
-    same kind, it is enough that the messages `lines` speak of the old one ("no more volleyball,
-    judo now"), or that people have one of that kind at a time. `category` is the kind of the
-    new one, None if unknown; `people` are the names of those who speak.
+    The subject is the same where both share a content word or a number. If both have the same
+    category, it is enough that the messages `lines` mention the old one ("no more volleyball, judo
+    now"), or that the category is in ONE_AT_A_TIME. `category` is the new one's, None if unknown;
+    `people` are the speakers' names.
     """
     if not _share_person(old.fact, text, people) or not _share_possession(old.fact, text):
         return False
@@ -46,10 +46,10 @@ def may_replace(
 
 
 def may_end(old: KnownFact, lines: Sequence[Line], *, people: Collection[str]) -> bool:
-    """Return whether messages may end a known fact with nothing in its place.
+    """Return whether messages may end a known fact without replacing it.
 
-    They must share a content word or a number with it. Where it is about somebody who speaks,
-    that person must be one of their speakers, or be named in them.
+    They must share a content word or a number with it. If the fact is about one of the speakers of
+    the conversation, that person must have written or be named in the messages.
     """
     about = find_people(old.fact, people)
     if about and all(line.name for line in lines):
@@ -66,7 +66,7 @@ def _share_topic(fact: str, texts: Sequence[str], people: Collection[str]) -> bo
 
 
 def _share_person(a: str, b: str, people: Collection[str]) -> bool:
-    """Return whether two sentences may be about one person, who may have no name in one."""
+    """Return whether two sentences may be about one person; one of them may name nobody."""
     in_a, in_b = find_people(a, people), find_people(b, people)
     if in_a and in_b and in_a.isdisjoint(in_b):
         return False
@@ -78,7 +78,7 @@ def _share_person(a: str, b: str, people: Collection[str]) -> bool:
 
 
 def _share_possession(a: str, b: str) -> bool:
-    """Return whether "Mira's brother …" meets a sentence that speaks of the brother, too."""
+    """Return whether "Mira's brother …" matches a sentence that is also about the brother."""
     for one, other in ((a, b), (b, a)):
         match = POSSESSION.match(one)
         owned = set(content_words(match[1])) if match else set()

@@ -1,4 +1,4 @@
-"""What the pipeline asks of a consolidator, whichever engine answers."""
+"""The interface of a consolidator, with or without a language model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What an answer told the agent, and the seqs of the messages that may repeat it.
+    """A statement that an answer served, and the seqs of the messages that may repeat it.
 
     `speaker` said `text` of themselves; it is empty where `text` is in the third person.
     """
@@ -45,9 +45,9 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeText:
-    """An episode to learn from: its words and its lines, oldest first.
+    """An episode to extract facts from: title, summary and lines, oldest first.
 
-    What answers have `served` shortly before a line is no news where an agent repeats it.
+    `served`: what answers served shortly before a line; an agent that repeats it says nothing new.
     """
 
     title: str
@@ -72,11 +72,11 @@ class KnownFact:
 class Proposal:
     """One thing that an engine wants done.
 
-    `alias` names a known fact, and is None for `NEW`; it is passed on as the engine
-    gave it, so it may name nothing. `episode` is the index of the episode that
-    supports the proposal, None where the engine does not say (then all do); `seqs`
-    are the messages in it that do. `valid_at` and `valid_until` are from when and until when
-    it is true, as far as the engine knows. A curator looks at what `is_doubtful` before it counts.
+    `alias` names a known fact, and is None for `NEW`; it is passed on as the engine gave it, so it
+    may name nothing. `episode` is the index of the episode that supports the proposal, None where
+    the engine does not say (then all do); `seqs` are the messages in it that do. `valid_at` and
+    `valid_until` are from when and until when it is true, as far as the engine knows. A curator
+    reviews a proposal that `is_doubtful` before it becomes active.
     """
 
     action: Action
@@ -92,7 +92,7 @@ class Proposal:
 
 
 class SuggestionKind(StrEnum):
-    """What two facts look like, or what somebody wants of one."""
+    """The relation of two facts, or what somebody wants done with one."""
 
     CONTRADICTION = "contradiction"
     DUPLICATE = "duplicate"
@@ -102,12 +102,12 @@ class SuggestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Two facts that a curator is to decide on: closing the old one is not dared.
+    """Two facts for a curator to decide on, as the engine is not sure enough to close the old one.
 
-    `old` and `new` are aliases: "F3" of a known fact, "P<i>" of the i-th proposal of the
-    same answer. `new` is None where nothing takes the place of the old one. `reason` is
-    the code of the rule that saw it, in letters and underscores, never words of a message.
-    `valid_until` is until when the old one is true, where the engine knows.
+    `old` and `new` are aliases: "F3" of a known fact, "P<i>" of the i-th proposal of the same
+    answer. `new` is None where nothing takes the place of the old one. `reason` is the code of the
+    rule that found it, never words of a message. `valid_until` is until when the old one is true,
+    if the engine knows.
     """
 
     kind: SuggestionKind
@@ -119,10 +119,10 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """What one run wants done; `degraded` as in a segmentation.
+    """The changes that one run proposes; `degraded` as in `Segmentation`.
 
-    `model` and `prompt_version` are empty where no language model answered. `left_out` has a
-    code for each row of its answer that the engine could not use.
+    `model` and `prompt_version` are empty where no language model answered. `left_out` has a code
+    for each row of its answer that the engine could not use.
     """
 
     proposals: tuple[Proposal, ...]
@@ -135,7 +135,7 @@ class Consolidation:
 
 
 class Consolidator(Protocol):
-    """Distils episodes into facts, knowing at most `known_at_most` of the active ones."""
+    """Extracts facts from episodes; can take up to `known_at_most` active facts as input."""
 
     known_at_most: int
 
@@ -144,10 +144,11 @@ class Consolidator(Protocol):
     ) -> Consolidation:
         """Return what to do, in the order to do it.
 
-        `known` has all active facts, newest first, or of too many what matters most first.
+        `known` has all active facts, newest first; if there are too many, the most relevant ones
+        first.
         """
 
 
 def fact_embedding_text(category: str, fact: str, keywords: Sequence[str]) -> str:
-    """Return the text whose vector stands for a fact: the category biases it."""
+    """Return the text that is embedded for a fact; it includes the category."""
     return f"{category}: {fact} {' '.join(keywords)}".rstrip()

@@ -1,10 +1,10 @@
 """Erases facts and evidence, inside the transaction of one erasure, under `user_facts.lock_home`.
 
-What is drawn from an episode with an erased message goes: each fact that was worded from
-it, each that only it supports, and what was later put in the place of one of these, since
-a new wording may keep an old one's words. The other episodes behind them are drawn anew.
-A fact worded elsewhere stays, and loses the evidence. So it is with a fact to which another
-conversation of the user has added evidence: it goes with its own one, and is drawn anew there.
+Facts from an episode with an erased message are deleted: each fact worded from it, each that only
+it supports, and their later replacements, since these may keep the old words. Facts are extracted
+again from the other episodes behind them. A fact worded elsewhere stays, and loses that evidence. A
+fact with evidence from another conversation of the user is deleted with its own conversation, and
+extracted again from the other one.
 """
 
 import uuid
@@ -38,9 +38,9 @@ ERASED = "erased"
 
 @dataclass(frozen=True, slots=True)
 class Tainted:
-    """Facts to erase, and the other episodes from which facts are to be drawn once more.
+    """Facts to erase, and other episodes from which facts must be extracted again.
 
-    `bereft` are facts that stay, and lose evidence.
+    `bereft` are facts that stay but lose evidence.
     """
 
     fact_ids: list[uuid.UUID]
@@ -55,7 +55,7 @@ def facts_of(conversation: Conversation) -> list[uuid.UUID]:
 
 
 def messages_forgotten_with(*, tenant: Tenant, fact_id: uuid.UUID) -> QuerySet[Message]:
-    """Return the messages in quarantine because somebody asked to forget a fact."""
+    """Return the messages quarantined because somebody asked to forget a fact."""
     requests = Suggestion.objects.of(tenant).filter(old_fact=fact_id)
     quarantines = requests.filter(withholding__lifted_at=None)
     ids = quarantines.exclude(withholding=None).values_list("withholding__message_ids", flat=True)
@@ -64,9 +64,9 @@ def messages_forgotten_with(*, tenant: Tenant, fact_id: uuid.UUID) -> QuerySet[M
 
 
 def lock_all(conversation: Conversation, *, episode_ids: Sequence[uuid.UUID]) -> Tainted:
-    """Return what goes with a whole conversation: its facts, and what replaced them elsewhere.
+    """Lock and return what is erased with a whole conversation: its facts and their replacements.
 
-    `episode_ids` are all of its own. Without a user nothing is elsewhere, and nothing is locked.
+    `episode_ids` are all of its episodes. Without a user it shares no facts, so nothing is locked.
     """
     own = facts_of(conversation)
     if not conversation.user_id:
@@ -79,7 +79,7 @@ def lock_all(conversation: Conversation, *, episode_ids: Sequence[uuid.UUID]) ->
 
 
 def lock_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted:
-    """Return what goes with the episodes that were made with an erased message, locked."""
+    """Return what is erased with the episodes made from an erased message, locked."""
     evidence = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
     others = Evidence.objects.of(tenant).filter(
         fact=OuterRef("fact"), withdrawn_by=None, conversation=None
@@ -93,7 +93,7 @@ def lock_tainted(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> Tainted
 
 
 def lock_replacing(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> Tainted:
-    """Return facts with all that were ever put in their place, locked, and the episodes behind."""
+    """Return facts with all their later replacements, locked, and the episodes behind them."""
     tainted_ids, fresh = set(fact_ids), set(fact_ids)
     replacing = Change.objects.of(tenant).filter(action=Change.Action.UPDATE)
     while fresh:
@@ -109,7 +109,7 @@ def lock_replacing(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> Tainted:
 def note_erased(
     conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str
 ) -> list[uuid.UUID]:
-    """Write down which facts go, as a changeset, and restore what only they had retired.
+    """Record the erased facts as a changeset, and restore facts that only they had retired.
 
     Comes before `erase_facts`. Returns the facts that are restored.
     """
@@ -130,9 +130,9 @@ def note_erased(
 def note_erased_elsewhere(
     conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str
 ) -> list[uuid.UUID]:
-    """Do the same as a whole conversation goes, for facts of other ones alone.
+    """Do the same for facts of other conversations when a whole one is erased.
 
-    `fact_ids` are all that go. Where no other conversation loses or regains a fact, nothing is
+    `fact_ids` are all facts to erase. If no other conversation loses or regains a fact, nothing is
     written.
     """
     facts, own = Fact.objects.of(conversation.tenant), Q(conversation=conversation)
@@ -146,9 +146,9 @@ def note_erased_elsewhere(
 def _reopen(
     conversation: Conversation, fact_ids: Sequence[uuid.UUID], ledger: Ledger
 ) -> list[uuid.UUID]:
-    """Restore the facts that nothing replaces any more.
+    """Restore the facts that nothing replaces any longer.
 
-    Not what a person called wrong, and no sentence that is active as another fact.
+    Except facts that a person declared wrong, and sentences active as another fact.
     """
     facts, going = Fact.objects.of(conversation.tenant), set(fact_ids)
     reopened = []
@@ -168,7 +168,7 @@ def _reopen(
 
 
 def _find_ended(conversation: Conversation, fact_ids: Sequence[uuid.UUID]) -> QuerySet[Fact]:
-    """Return the facts, of those that stay, which only these facts had retired."""
+    """Return the remaining facts that only these facts had retired."""
     ended = facts_beside(conversation).filter(
         superseded_by__in=list(fact_ids), invalidated_because=Fact.Because.SUPERSEDED
     )
@@ -176,9 +176,9 @@ def _find_ended(conversation: Conversation, fact_ids: Sequence[uuid.UUID]) -> Qu
 
 
 def erase_acts(conversation: Conversation) -> None:
-    """Delete what acts of a conversation that is to go have left of facts of other ones.
+    """Delete what changesets of a conversation to be erased left on facts of other conversations.
 
-    That is evidence, decisions and marks: their rows name changesets that are about to go.
+    Evidence, decisions and marks, whose rows refer to those changesets.
     """
     tenant = conversation.tenant
     acts = Changeset.objects.of(tenant).filter(conversation=conversation).values("id")
@@ -196,8 +196,8 @@ def erase_facts(
 ) -> Counter[str]:
     """Delete facts with evidence and suggestions, and the evidence that episodes give.
 
-    What the facts had replaced stays closed, with nothing in its place. Returns how many facts
-    and rows of evidence there were.
+    Facts that these had replaced stay closed. Returns how many facts and rows of evidence there
+    were.
     """
     evidence = Evidence.objects.of(tenant)
     counts = Counter(evidence=delete_rows(evidence, "fact__in", fact_ids))
@@ -215,12 +215,11 @@ def erase_facts(
 def forget_reasons(
     *, conversation: Conversation, fact_ids: Sequence[uuid.UUID] | None = None
 ) -> None:
-    """Take the reasons out of what people did to facts: they may quote what is erased.
+    """Clear the reasons and comments that people gave for changes: they may quote erased text.
 
-    Of all changesets of the conversation, or of those in any conversation of its user that
-    touched one of the facts. Who
-    did it and when stays. The tables are append-only: a function of the database does it,
-    while an erasure of this tenant is on record and runs. Curators' comments go, too.
+    In all changesets of the conversation, or in those of its user that touched one of the facts.
+    Who made the change and when is kept. The tables are append-only; a database function may change
+    them only while an erasure of this tenant is on record and running.
     """
     tenant = conversation.tenant
     triage = Triage.objects.of(tenant).filter(conversation=conversation)

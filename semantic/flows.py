@@ -14,7 +14,7 @@ from semantic.choice import make_consolidator
 from semantic.snapshots import FindAnswers
 
 LEFTOVERS_WAIT = timedelta(hours=2)
-"""Episodes below the consolidation threshold wait this long for company."""
+"""Time that episodes below the consolidation threshold wait for more of them."""
 
 
 def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
@@ -30,8 +30,8 @@ def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
 def flush(claim: Claim, *, find_answers: FindAnswers) -> None:
     """Close the whole window, then draw facts from every fresh episode.
 
-    Many commits, each exactly once: what one run finished, the next finds done. After a
-    while the job is handed back, to go on in another run: no worker is held for ever.
+    Each run commits its part once, so a later run continues after it. After a while the job is
+    given back to continue in another run, so that no worker is occupied forever.
     """
     ask = find_asker(claim)
     segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)

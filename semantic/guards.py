@@ -1,4 +1,4 @@
-"""Judges proposals by who says them: which are left undone, which wait for a curator."""
+"""Judges proposals by who said them: some are skipped, some need a curator."""
 
 from episodic.models import Role
 from semantic.engines import Action, Category, Proposal
@@ -7,20 +7,19 @@ from semantic.sources import Sources
 from semantic.steering import steers_agent
 
 FACT_CHARACTERS_AT_MOST = 1_000
-"""A fact is one sentence; what is longer is no fact, and would crowd answers out."""
+"""Largest length of a fact; a longer text is not one sentence, and would crowd answers."""
 TOOL_SOURCE = "tool_source"
-"""Note of what was left undone because a tool said it: a web page, a file, a search."""
+"""Note of a step skipped because a tool said it: a web page, a file, a search."""
 NOT_FROM_TOOLS = frozenset({Category.IDENTITY, Category.GUIDELINE})
 
 
 def find_objection(
     proposal: Proposal, target: Fact | None, sources: Sources, *, astray: str
 ) -> str:
-    """Return the code under which a proposal is left undone; empty where it may be done.
+    """Return the code of the reason to skip a proposal; empty if it may be applied.
 
-    One that names no fact we know opens its own, unless it says that this fact is
-    over: to open that would hold what nobody claims. Neither does one bring back
-    what an earlier one of the same run has closed.
+    A proposal that names an unknown fact opens a new one, unless it ends the fact: nobody claims
+    that sentence. A proposal also cannot restore a fact that an earlier one of the same run closed.
     """
     action, fact = proposal.action, proposal.fact
     if target is None and action is not Action.NEW:
@@ -42,7 +41,7 @@ def find_objection(
 
 
 def _is_tools_word(proposal: Proposal, target: Fact | None, sources: Sources) -> bool:
-    """Return whether a tool would set, confirm or end who somebody is, or a guideline."""
+    """Return whether a tool would set, confirm or end an identity fact or a guideline."""
     kinds = {target.category} if target is not None else set()
     if target is None or proposal.action in {Action.NEW, Action.UPDATE}:
         kinds.add(proposal.category)
@@ -51,9 +50,9 @@ def _is_tools_word(proposal: Proposal, target: Fact | None, sources: Sources) ->
 
 
 def must_wait(proposal: Proposal, target: Fact | None, sources: Sources) -> bool:
-    """Return whether no user steers the agent, or perhaps a tool says who somebody is.
+    """Return whether a curator must approve a proposal before it becomes active.
 
-    So does what the engine itself doubts.
+    Doubtful ones, guidelines that no user gave, and identity facts that a tool may have said.
     """
     if target is not None and proposal.action not in {Action.NEW, Action.UPDATE}:
         return False

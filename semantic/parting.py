@@ -1,8 +1,8 @@
-"""Parts the facts of a conversation from those of its user, before it becomes another user's.
+"""Separates a conversation's facts from its user's before it moves to another user.
 
-What one user said is no evidence of what another one's facts say, nor does it end them. Facts stay
-in the conversation in which they are at home, with the evidence that it has itself. What else the
-conversations had said of each other's facts they learn anew, each beside its own user's.
+One user's statements are no evidence for another user's facts, and do not end them. Facts stay in
+the conversation in which they were first said, with its own evidence. Evidence for each other's
+facts is deleted, and extracted again on each side.
 """
 
 from collections.abc import Iterable
@@ -25,10 +25,10 @@ REASON = "The conversation is another user's from now on."
 
 
 def leave_user(conversation: Conversation) -> Changeset | None:
-    """Take what a locked conversation shares with the others of its user back; None: nothing.
+    """Withdraw what a locked conversation shares with its user's others; None if nothing.
 
-    The caller gives it another user in the same transaction. The evidence is deleted, not
-    withdrawn: neither user may see what the other one said.
+    The caller gives it another user in the same transaction. The evidence is deleted, not just
+    withdrawn: neither user may see the other's words.
     """
     lock_user(conversation.tenant, conversation.user_id)
     tenant, home = conversation.tenant, Q(fact__conversation=conversation)
@@ -54,7 +54,7 @@ def leave_user(conversation: Conversation) -> Changeset | None:
 
 
 def _find_ended(conversation: Conversation) -> QuerySet[Fact]:
-    """Return the facts that a fact of another conversation replaced; one of the two is here."""
+    """Return facts replaced by a fact of another conversation, where one of the two is here."""
     facts = facts_beside(conversation).filter(
         superseded_by__isnull=False, invalidated_because=Fact.Because.SUPERSEDED
     )
@@ -64,7 +64,7 @@ def _find_ended(conversation: Conversation) -> QuerySet[Fact]:
 
 
 def _restore(facts: Iterable[Fact], ledger: Ledger) -> None:
-    """Restore facts, but for a sentence that is active in its conversation as another fact."""
+    """Restore facts, unless the sentence is active in their conversation as another fact."""
     rows = Fact.objects.of(ledger.changeset.tenant).filter(invalid_at=None)
     for fact in facts:
         same = rows.filter(conversation=fact.conversation_id, content_hash=fact.content_hash)
@@ -74,7 +74,7 @@ def _restore(facts: Iterable[Fact], ledger: Ledger) -> None:
 
 
 def _delete_pairs(conversation: Conversation) -> None:
-    """Delete suggestions and marks that tell of a fact here beside something of another one."""
+    """Delete suggestions and marks that connect a fact of this conversation with another's."""
     tenant, here = conversation.tenant, Q(old_fact__conversation=conversation)
     rows = Suggestion.objects.of(tenant).filter(new_fact__isnull=False)
     across = rows.exclude(old_fact__conversation=F("new_fact__conversation"))

@@ -1,4 +1,4 @@
-"""Cuts what a message quotes or pastes, so that its sender's own words remain. Pure."""
+"""Removes quoted and pasted text, so that the sender's own words remain. Pure."""
 
 import re
 
@@ -6,7 +6,7 @@ from memoryproject.text.sentences import HAN
 from semantic.patterns import read_pattern
 
 QUOTED = "\ufffc"
-"""Stands where something was quoted."""
+"""Replaces a quotation."""
 CODE_OR_QUOTED_LINE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*?$", re.DOTALL | re.MULTILINE)
 MAIL_HEADER = read_pattern("messages.mail_header")
 # After a line that ends in a colon comes what was pasted, unless it is a list.
@@ -20,7 +20,7 @@ PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]{0,2000}\]", re.IG
 
 
 def strip_pasted(text: str) -> str:
-    """Return a message without code, quoted lines, mails; quotations are one mark each."""
+    """Return a message without code, quoted lines and emails; each quotation becomes a mark."""
     text = CODE_OR_QUOTED_LINE.sub(f"{QUOTED}\n", PHOTO.sub(" ", text))
     for pattern in (MAIL_HEADER, RULED_OFF, PASTED_BELOW):
         text = pattern.sub(f" {QUOTED}\n", text)
@@ -28,7 +28,7 @@ def strip_pasted(text: str) -> str:
 
 
 def _mask(match: re.Match[str]) -> str:
-    """Keep the name of a thing in quotation marks, and nothing that somebody says."""
+    """Keep a quoted name or title; replace a quoted sentence by the mark."""
     inside = match[0].strip("\"“”„«»「」『』'‘’")
     is_short = (
         len(inside) <= TITLE_CHARACTERS_AT_MOST

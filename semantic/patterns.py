@@ -1,4 +1,4 @@
-"""Reads the patterns and words of rules that do not depend on the language of a sentence."""
+"""Reads the patterns and word lists of rules that apply to sentences in any language."""
 
 import re
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ def read_table(name: str) -> Mapping[str, Any]:
 
 
 def read_text(name: str) -> str:
-    """Return what stands under "table.key"; of a list the alternatives of one pattern."""
+    """Return the value of "table.key"; a list becomes alternatives of one pattern."""
     table, _, key = name.partition(".")
     value = read_table(table)[key]
     return value if isinstance(value, str) else "|".join(value)
 
 
 def read_pattern(name: str) -> re.Pattern[str]:
-    """Return the pattern under "table.key", compiled."""
+    """Return the pattern of "table.key", compiled."""
     return re.compile(read_text(name))
 
 
 def translate_pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern that PostgreSQL reads, as Python writes it, without regard to case."""
+    """Return a Python pattern in PostgreSQL's syntax, ignoring case."""
     return re.compile(re.sub(r"\\[mM]\b", r"\\b", read_text(name)), re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Applies what an engine proposed, step by step, inside the transaction of its run."""
+"""Applies an engine's proposals, step by step, inside the transaction of its run."""
 
 import uuid
 from datetime import datetime
@@ -18,30 +18,30 @@ from semantic.suggesting import CAP, create_suggestions
 from semantic.user_facts import facts_beside
 
 ECHO = "echo"
-"""Note of what was left undone because it only repeats what an answer served."""
+"""Note of a proposal skipped because it only repeats what an answer served."""
 DECLARED_WRONG = "declared_wrong"
-"""Note of what was left undone because a curator has declared it wrong."""
+"""Note of a proposal skipped because a curator has declared it wrong."""
 WAITS = "waits"
-"""Note of what a curator must approve before anybody is served it."""
+"""Note of a proposal that a curator must approve before it is served."""
 SAID_BY_USER = "said_by_user"
-"""Note of what need not wait any more."""
+"""Note of a pending fact that needs no review any longer, since a user has said it."""
 NO_PAIR = "no_pair"
-"""Note of what an engine suggested of facts that are not there, or not two."""
+"""Note of a suggestion about facts that do not exist, or are not two."""
 ELSEWHERE = "elsewhere"
-"""Reason to suggest an ending of what other conversations of the user say, and its note."""
+"""Reason and note of a suggested ending of a fact from the user's other conversations."""
 SAID_SINCE = "said_since"
-"""Note of an ending left undone because another conversation has said the fact later."""
+"""Note of an ending skipped because another conversation stated the fact later."""
 NEAR_WORDS = "near_words"
-"""Reason to suggest that a fact which was opened says what another one does."""
+"""Reason of a suggestion that a new fact says the same as another."""
 
 
 def cap_invalidations(shown: int) -> int:
-    """Return how many active facts one run may invalidate: no answer empties a memory."""
+    """Return how many active facts one run may invalidate, so that no answer empties a memory."""
     return min(12, max(3, shown // 5))
 
 
 def cap_openings(lines: int) -> int:
-    """Return how many facts one run may open of so many messages: none floods a memory."""
+    """Return how many facts one run may open from this many messages: none floods a memory."""
     return min(400, max(40, 4 * lines))
 
 
@@ -58,7 +58,7 @@ class Writer:
         self._sources = Sources(snapshot.texts, quotes=bool(snapshot.quoted))
         self._similar = SimilarFacts(ledger.conversation, vectors, snapshot.embedding_model)
         self._named = dict(snapshot.facts_by_alias)
-        """Fact that an alias stands for so far, even one that is closed by now."""
+        """The fact that each alias refers to so far, even if it is closed by now."""
         self._closed: set[uuid.UUID] = set()
         self._invalidations_left = cap_invalidations(len(snapshot.facts_by_alias))
         self._openings_left = cap_openings(sum(len(text.lines) for text in snapshot.texts))
@@ -72,7 +72,7 @@ class Writer:
         self._times = SaidTimes(home)
 
     def apply_all(self) -> None:
-        """Write every proposal; nothing is left out without a trace in the changeset."""
+        """Write every proposal; those that are skipped leave a note in the changeset."""
         for memory_id in self._snapshot.quoted:
             self._skip(ECHO, memory_id)
         for note in self._answer.left_out:
@@ -89,11 +89,11 @@ class Writer:
         create_suggestions(self._suggested, ledger=self._ledger)
 
     def _skip(self, note: str, memory_id: uuid.UUID | None = None) -> None:
-        """Leave something undone, and write down why."""
+        """Skip a proposal, and record why."""
         self._ledger.note(Change.Action.SKIP, memory_id=memory_id, note=note)
 
     def _suggest_named(self, suggestion: engines.Suggestion) -> None:
-        """Take up what the engine suggests, if the facts that it names are there."""
+        """Store the engine's suggestions whose facts exist."""
         old, new = self._named.get(suggestion.old), self._named.get(suggestion.new or "")
         if old is None or old == new or (new is None and suggestion.new is not None):
             self._skip(NO_PAIR, old.id if old else None)
@@ -106,9 +106,9 @@ class Writer:
     def _suggest(
         self, kind: str, reason: str, old: Fact, new: Fact | None, until: datetime | None = None
     ) -> None:
-        """Leave facts to curators: the old one may be over, since `until` if nothing is new.
+        """Suggest to curators that the old fact may be over, since `until` if there is no new one.
 
-        Of what several conversations say that is old which was said first.
+        Of facts of several conversations, the one stated first is the old one.
         """
         if self._times.is_elsewhere(old) or (new and self._times.is_elsewhere(new)):
             if new is not None and self._times.last(old) > self._times.last(new):
@@ -154,14 +154,14 @@ class Writer:
         return None
 
     def _find_moment(self, proposal: Proposal) -> datetime:
-        """Return when what a proposal rests on was said."""
+        """Return when the messages behind a proposal were said."""
         ends = (episode.end_at for episode in self._snapshot.episodes)
         return self._sources.find_moment(proposal) or max(ends)
 
     def _suggest_ending(
         self, proposal: Proposal, target: Fact, new: services.NewFact, position: int
     ) -> Fact | None:
-        """Leave it to a curator whether a fact of other conversations is over; open what is new."""
+        """Suggest that a fact of other conversations is over; open the new fact, if any."""
         if proposal.action is Action.INVALIDATE:
             moment = self._find_moment(proposal)
             self._suggest(SuggestionKind.CONTRADICTION, ELSEWHERE, target, None, moment)
@@ -173,7 +173,7 @@ class Writer:
         return opened
 
     def _close(self, target: Fact) -> None:
-        """Take a fact for retired from now on."""
+        """Treat a fact as retired from now on."""
         self._closed.add(target.id)
         self._similar.drop(target)
         self._active.pop(target.content_hash, None)
@@ -195,7 +195,7 @@ class Writer:
             self._waiting[content_hash] = waiting
 
     def _skip_echo(self, proposal: Proposal, target: Fact | None, *, gains: str) -> bool:
-        """Leave a proposal undone that only repeats an answer, and note what it repeats.
+        """Skip a proposal that only repeats an answer, with a note; return whether it was skipped.
 
         `gains` is the sentence of the fact that would gain evidence.
         """
@@ -206,14 +206,14 @@ class Writer:
         return True
 
     def _may_open(self) -> bool:
-        """Count a fact to open; above the cap it is left undone, and noted."""
+        """Count a fact to open; above the limit, skip it with a note."""
         self._openings_left -= 1
         if self._openings_left < 0:
             self._skip(CAP)
         return self._openings_left >= 0
 
     def _take_up(self, opened: Fact, position: int) -> Fact:
-        """Count a fact as active; what says the same need not wait for a curator any more."""
+        """Treat a fact as active; pending facts that say the same no longer need a curator."""
         self._active[opened.content_hash] = opened
         self._similar.add(opened, position)
         waiting = self._waiting.pop(opened.content_hash, None)
@@ -223,7 +223,7 @@ class Writer:
         return opened
 
     def _may_invalidate(self, proposal: Proposal) -> bool:
-        """Ending what this run opened itself is free; ending what was active is capped."""
+        """Return whether a fact may be ended: this run's own always, others up to a limit."""
         if proposal.alias not in self._snapshot.facts_by_alias:
             return True
         self._invalidations_left -= 1
@@ -267,7 +267,7 @@ class Writer:
         return same
 
     def _skip_declared_wrong(self, new: services.NewFact) -> bool:
-        """Leave a fact undone that was declared wrong, in these words or in like ones."""
+        """Skip a fact that was declared wrong, in the same or in similar words."""
         wrong = self._similar.find_declared_wrong(new)
         if wrong is not None:
             self._skip(DECLARED_WRONG, wrong.id)
@@ -286,7 +286,7 @@ class Writer:
         return services.NewFact(row, support, vector)
 
     def _support_of(self, proposal: Proposal, *, sentence: str = "") -> services.Support:
-        """Return the episodes behind a proposal, and its messages in them that are no echoes.
+        """Return the episodes behind a proposal, with its messages in them that are no echoes.
 
         `sentence` is that of the fact that gains the evidence.
         """

@@ -20,13 +20,13 @@ CHANGES_AT_MOST = 1_000
 
 
 def content_hash(fact: str) -> str:
-    """Return the hash by which a sentence is active once: case and spacing do not count."""
+    """Return the hash that identifies a sentence, ignoring case and spacing."""
     folded = " ".join(unicodedata.normalize("NFKC", fact).casefold().split())
     return hashlib.sha256(folded.rstrip(".!。 ").encode()).hexdigest()
 
 
 def active_facts(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fact]:
-    """Return those of the facts that are still active, in order of id."""
+    """Return the facts that are still active, in order of id."""
     return facts_by_id(tenant=tenant, fact_ids=fact_ids).filter(invalid_at=None)
 
 
@@ -36,16 +36,16 @@ def facts_by_id(*, tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> QuerySet[Fa
 
 
 def find_active(*, conversation: Conversation, fact: str) -> Fact | None:
-    """Return the active fact that says just this, or None."""
+    """Return the active fact with exactly this sentence, or None."""
     return active_in(conversation).filter(content_hash=content_hash(fact)).first()
 
 
 def facts_by_hash(
     rows: QuerySet[Fact], sentences: Iterable[str], *, home: Conversation
 ) -> dict[str, Fact]:
-    """Return of some facts the one that says just one of these sentences, by its hash.
+    """Return the facts, among these, that have one of these sentences, by its hash.
 
-    Of several the oldest, those of the home before all others.
+    If several do, the oldest; those of the home conversation come first.
     """
     same = rows.filter(content_hash__in=set(map(content_hash, sentences))).order_by("-id")
     best_last = sorted(same, key=lambda fact: fact.conversation_id == home.id)
@@ -63,7 +63,7 @@ def active_in(conversation: Conversation) -> QuerySet[Fact]:
 
 
 def facts_seen_from(conversation: Conversation | None, rows: QuerySet[Fact]) -> QuerySet[Fact]:
-    """Return those of the facts that a conversation has, or has evidence of; None: no fact.
+    """Return the facts that a conversation owns or has evidence of; None: no fact.
 
     Uses index: semantic_evidence_elsewhere.
     """
@@ -86,7 +86,7 @@ def evidence_of(
 ) -> dict[uuid.UUID, list[Evidence]]:
     """Return each fact's evidence that counts, oldest first, in one query.
 
-    With a conversation that of its own episodes alone.
+    With a conversation: only evidence from its own episodes.
     """
     evidence: dict[uuid.UUID, list[Evidence]] = defaultdict(list)
     rows = Evidence.objects.of(tenant).filter(fact__in=list(fact_ids), withdrawn_by=None)
@@ -99,9 +99,9 @@ def evidence_of(
 
 
 def messages_behind(fact: Fact, evidence: Sequence[Evidence]) -> dict[uuid.UUID, list[Message]]:
-    """Return the messages that evidence of a fact names, by its row, in one query.
+    """Return the messages that a fact's evidence names, by its row, in one query.
 
-    What was erased is missing.
+    Erased messages are missing.
     """
     places = {
         row.id: [(row.conversation_id or fact.conversation_id, seq) for seq in row.message_seqs]
@@ -138,5 +138,5 @@ def changes_of(fact: Fact) -> list[Change]:
 
 
 def fetch_ids(name: str, params: dict[str, Any]) -> list[uuid.UUID]:
-    """Return what a statement under `sql` answers in its first column."""
+    """Return the first column of the result of a statement under `sql`."""
     return [row[0] for row in execute(read_sql(__file__, name), params)]

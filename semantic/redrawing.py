@@ -1,7 +1,7 @@
-"""Has facts drawn once more from the episodes of other conversations that had supported them.
+"""Extracts facts again from other conversations' episodes that had supported a fact.
 
-A fact that its own conversation no longer says goes: it was worded there, and from what may be
-wrong or erased by now. What other conversations said of it is learnt anew, in their own words.
+A fact is retired when its own conversation no longer states it, since its wording came from there.
+Facts are extracted again from the other conversations, in their own words.
 """
 
 import uuid
@@ -15,7 +15,7 @@ from semantic.models import Evidence
 
 
 def find_elsewhere(tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> list[uuid.UUID]:
-    """Return the episodes of other conversations than the facts' own that support them, in order.
+    """Return the supporting episodes from other conversations than the facts' own, in order.
 
     Uses index: the one on the evidence's fact.
     """
@@ -28,9 +28,9 @@ def find_elsewhere(tenant: Tenant, fact_ids: Iterable[uuid.UUID]) -> list[uuid.U
 def redraw(
     tenant: Tenant, episode_ids: Iterable[uuid.UUID], *, but: Conversation | None = None
 ) -> int:
-    """Have jobs draw facts anew from episodes, `but` those of one conversation; return how many.
+    """Queue the extraction of facts from episodes, `but` those of one conversation; count them.
 
-    The caller holds the lock of the user whose they are, and not that of their conversations.
+    The caller holds the lock of their user, but not those of their conversations.
     """
     rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids)).exclude(conversation=but)
     ids = list(rows.values_list("id", flat=True))

@@ -1,4 +1,4 @@
-"""Facts with their evidence and history as the API answers with them."""
+"""Facts with their evidence and history, as the API returns them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ class VersionOutput(Output):
 
 
 class ListedFact(FactOutput, VersionOutput):
-    """A fact as the list has it."""
+    """A fact in the list."""
 
 
 class StateOutput(Output):
@@ -95,7 +95,7 @@ class SupportedFact(Output):
 
 
 class DetailedEpisode(ListedEpisode):
-    """An episode with its messages and what was learnt from it."""
+    """An episode with its messages and the facts extracted from it."""
 
     messages = StoredMessage(many=True)
     facts = SupportedFact(many=True)
@@ -104,7 +104,7 @@ class DetailedEpisode(ListedEpisode):
 def render_fact(
     fact: Fact, sources: Sequence[Evidence], form: type[FactOutput] = FactOutput, **values: Any
 ) -> dict[str, Any]:
-    """Return a fact as a form has it, with more values by name; `sources` is what counts."""
+    """Return a fact as a serializer needs it, with extra values; `sources` counts evidence."""
     values["conversation_id"] = fact.conversation.external_id
     values["source_episodic_ids"] = [row.episode_id for row in sources]
     return dict(form(vars(fact) | values).data)
@@ -113,9 +113,9 @@ def render_fact(
 def render_facts(
     tenant: Tenant, facts: Sequence[Fact], *, conversation: Conversation | None = None
 ) -> list[dict[str, Any]]:
-    """Return facts of a tenant as a list has them; their conversations are loaded.
+    """Return facts for a list; their conversations are loaded.
 
-    With a conversation its own evidence alone is shown.
+    With a conversation, only its own evidence is shown.
     """
     ids = [fact.id for fact in facts]
     evidence = queries.evidence_of(tenant=tenant, fact_ids=ids, conversation=conversation)
@@ -123,14 +123,14 @@ def render_facts(
 
 
 def evidence_values(row: Evidence, messages: Sequence[Message]) -> dict[str, Any]:
-    """Return what an EvidenceOutput reads; its changeset is loaded.
+    """Return the values of an EvidenceOutput; its changeset is loaded.
 
-    `messages` are those that it names; what was erased is missing.
+    `messages` are those that it names; erased ones are missing.
     """
     return vars(row) | {"changeset": row.changeset, "messages": messages}
 
 
 def history_values(change: Change, fact: Fact) -> dict[str, Any]:
-    """Return what a HistoryOutput reads of a step that touched a fact; its changeset is loaded."""
+    """Return the values of a HistoryOutput for one step; its changeset is loaded."""
     before, after = change.states.get(str(fact.id), (None, None))
     return vars(change) | {"changeset": change.changeset, "before": before, "after": after}

@@ -1,8 +1,8 @@
 """Plans and writes reverts: each fact becomes what it would be without the changeset.
 
-What was changed again since then is in the way: it is named, and either the whole
-revert is refused or that part is left as it is. A fact that other evidence supports is
-kept, without the evidence that the changeset brought, as long as its own conversation says it.
+A fact changed again since then is a conflict: it is named, and either the whole revert is refused
+or that fact is left as it is. A fact with other evidence from its own conversation is kept, without
+the evidence that the changeset added.
 """
 
 import uuid
@@ -29,7 +29,7 @@ from semantic.user_facts import lock_home
 REVERTED = "reverted"
 """Note of the steps of a revert."""
 UNSUPPORTED = "unsupported"
-"""Note of closing a fact that a revert leaves without any evidence."""
+"""Note of the step that closes a fact because a revert leaves it without evidence."""
 
 
 class Verdict(Enum):
@@ -40,27 +40,27 @@ class Verdict(Enum):
     REOPEN = "reopen"
     """It is retired because of the changeset."""
     KEEP = "supported"
-    """It is active on other evidence, too: only the changeset's goes."""
+    """It is active on other evidence, too: only the changeset's is withdrawn."""
     SUPPORT = "supported_again"
-    """It is active; the changeset's evidence counts again."""
+    """It is active; the changeset's evidence becomes valid again."""
     STAY_CLOSED = "stays_closed"
-    """What closed it goes, and what opened it has gone before."""
+    """The step that closed it is undone, but so was the step that opened it."""
     CHANGED = "changed_later"
-    """Something has changed it since: in the way."""
+    """A conflict: it has been changed since."""
     HELD_ANEW = "held_anew"
-    """The same sentence is active as another fact by now: in the way."""
+    """A conflict: the same sentence is active as another fact."""
 
     @property
     def is_conflict(self) -> bool:
-        """Whether the fact is in the way of a revert."""
+        """Whether the fact blocks the revert."""
         return self in {Verdict.CHANGED, Verdict.HELD_ANEW}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one fact, the state that it gets, and the note on that.
+    """The outcome for one fact: its new state, and the note of the step.
 
-    `later` are the changesets that are in the way, oldest first.
+    `later` are the changesets that block the revert, oldest first.
     """
 
     fact: Fact
@@ -71,15 +71,15 @@ class Step:
 
     @property
     def later_ids(self) -> list[uuid.UUID]:
-        """The ids of the changesets that are in the way."""
+        """Ids of the changesets that block the revert."""
         return [changeset.id for changeset in self.later]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a revert would do, the last change first, and which facts it touched are `erased`.
+    """What a revert would do, the last change first; `erased`: facts that are gone.
 
-    `undone` are the changesets that are out of effect when it is done.
+    `undone` are the changesets that will be out of effect afterwards.
     """
 
     changeset: Changeset
@@ -90,12 +90,12 @@ class Plan:
 
     @property
     def conflicts(self) -> tuple[Step, ...]:
-        """The facts that are in the way."""
+        """The steps that block the revert."""
         return tuple(step for step in self.steps if step.verdict.is_conflict)
 
     @property
     def conflict_count(self) -> int:
-        """How many facts are in the way."""
+        """Number of facts that block the revert."""
         return len(self.conflicts)
 
 
@@ -109,11 +109,11 @@ def revert_changeset(
 ) -> Changeset:
     """Undo a changeset; return the new one that does it.
 
-    With `leave_conflicts` what is in the way is left as it is, and noted.
+    With `leave_conflicts`, facts in conflict are left as they are, with a note.
 
     Raises:
         NotFound: the tenant has no such changeset.
-        Conflict: it is reverted already, or something is in the way.
+        Conflict: it is reverted already, or facts are in conflict.
         Problem: no reason.
     """
     with transaction.atomic():
@@ -138,7 +138,7 @@ def revert_changeset(
 
 
 def find_revert(changeset: Changeset) -> Changeset | None:
-    """Return the changeset that has undone this one and is not undone itself, or None."""
+    """Return the changeset in effect that undid this one, or None."""
     return Reverts(changeset).find_revert()
 
 
@@ -163,7 +163,7 @@ def _make_plan(changeset: Changeset) -> Plan:
 
 
 def _plan_step(past: Past, reverts: Reverts) -> Step | None:
-    """Return what becomes of a fact; None: nothing. Whether it is held anew is not checked."""
+    """Return the outcome for a fact, None if it does not change. HELD_ANEW is not checked here."""
     fact, current = past.fact, states.read_state(past.fact)
     planned, expected = past.state_without(reverts.after), past.state_without(reverts.now)
     is_undone = reverts.root in reverts.after
@@ -184,7 +184,7 @@ def _plan_step(past: Past, reverts: Reverts) -> Step | None:
 
 
 def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Mark what cannot be restored, since another fact says the same and is not closed here."""
+    """Mark facts that cannot be restored, since another fact with the sentence stays active."""
     closing = {step.fact.id for step in steps if step.verdict is Verdict.CLOSE}
     reopened = [step.fact for step in steps if step.verdict is Verdict.REOPEN]
     active = Fact.objects.of(changeset.tenant).filter(
@@ -237,10 +237,10 @@ def _put_all(steps: Sequence[Step], ledger: Ledger) -> None:
 def _withdraw_or_return(
     rows: QuerySet[Evidence], undone: frozenset[uuid.UUID], ledger: Ledger
 ) -> None:
-    """Withdraw what undone changesets brought to active facts; let the other evidence count again.
+    """Withdraw the evidence of undone changesets from active facts; return other evidence.
 
-    A retired fact keeps its evidence: it explains what was believed. What is undone no more
-    stays withdrawn where its episode supports the fact anew.
+    A retired fact keeps its evidence, which explains what was believed. Evidence of a changeset in
+    effect again stays withdrawn if its episode supports the fact by a newer row.
     """
     counting = Evidence.objects.of(ledger.changeset.tenant).filter(withdrawn_by=None)
     going = rows.filter(changeset__in=undone, withdrawn_by=None, fact__invalid_at=None)

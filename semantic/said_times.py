@@ -1,7 +1,7 @@
-"""Tells when facts were said, and in which conversations: the newer statement is the newer truth.
+"""Finds when and in which conversations facts were said: the newer statement is the current one.
 
-A user's conversations are drawn from in any order, be it that an old one is posted later. Within
-one conversation what is drawn later was said later.
+Facts may be extracted from a user's conversations in any order, as an old one may be posted later.
+Within one conversation the order of extraction is the order of speaking.
 """
 
 import uuid
@@ -15,16 +15,16 @@ from semantic.models import Evidence, Fact
 
 
 class Saying(NamedTuple):
-    """Time at which a fact's evidence was said last, and whether in the conversation at hand."""
+    """When a fact was last said, and whether in the current conversation."""
 
     at: datetime
     is_here: bool
 
 
 class SaidTimes:
-    """Looks up the evidence of facts for a run in one conversation, when it is asked for.
+    """Looks up, when needed, the evidence of facts for a run in one conversation.
 
-    Of a conversation without a user nothing is looked up: all its facts are its own.
+    Without a user nothing is looked up: all facts are the conversation's own.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -33,14 +33,14 @@ class SaidTimes:
         self._noted: defaultdict[uuid.UUID, list[Saying]] = defaultdict(list)
 
     def is_elsewhere(self, fact: Fact) -> bool:
-        """Return whether another conversation of the user says a fact, too, or alone."""
+        """Return whether another conversation of the user states a fact, alone or with this one."""
         if not self._conversation.user_id:
             return False
         is_home = fact.conversation_id == self._conversation.id
         return not is_home or not all(saying.is_here for saying in self._read(fact))
 
     def may_end(self, fact: Fact, *, at: datetime) -> bool:
-        """Return whether what was said `at` a moment in this conversation may end a fact.
+        """Return whether a statement made in this conversation `at` a moment may end a fact.
 
         It may where this conversation has said the fact itself, and no other one has since.
         """
@@ -51,15 +51,15 @@ class SaidTimes:
         return is_here and all(saying.at <= at for saying in self._read(fact) if not saying.is_here)
 
     def last(self, fact: Fact) -> datetime:
-        """Return when a fact was said last; without evidence, since when it is true."""
+        """Return when a fact was last said; without evidence, since when it is true."""
         return max((saying.at for saying in self._read(fact)), default=fact.valid_at)
 
     def note(self, fact: Fact, at: datetime) -> None:
-        """Remember that this run draws a fact from what was said at a moment; nothing is stored."""
+        """Remember the moment of a statement that this run uses; nothing is stored."""
         self._noted[fact.id].append(Saying(at, is_here=True))
 
     def _read(self, fact: Fact) -> Sequence[Saying]:
-        """Return the evidence of a fact that counts, in no order: two queries, asked once."""
+        """Return the valid evidence of a fact, unordered: two queries, run once."""
         if fact.id not in self._stored:
             rows = Evidence.objects.of(self._conversation.tenant).filter(fact=fact)
             evidence = list(rows.filter(withdrawn_by=None).select_related("episode"))
@@ -67,7 +67,7 @@ class SaidTimes:
         return [*self._stored[fact.id], *self._noted[fact.id]]
 
     def _read_sayings(self, evidence: Sequence[Evidence]) -> Sequence[Saying]:
-        """Return when the last message of each row was said, of a whole episode its end."""
+        """Return when each row's last message was said; for a whole episode, its end."""
         messages = Message.objects.of(self._conversation.tenant).filter(
             episode__in=[row.episode_id for row in evidence],
             seq__in={seq for row in evidence for seq in row.message_seqs},

@@ -1,7 +1,7 @@
-"""Creates, retires and restores facts: the one place where active facts change.
+"""Creates, retires and restores facts: the only place where active facts change.
 
-Consolidation, curation, reverts and imports call these. Each call writes its step into
-the changeset; the caller holds the locks of `user_facts.lock_homes`.
+Consolidation, curation, reverts and imports call these. Each call writes its step into the
+changeset; the caller holds the locks of `user_facts.lock_homes`.
 """
 
 import uuid
@@ -23,27 +23,27 @@ from semantic.states import Pair, State, read_state, to_json
 
 Action = Change.Action
 Support = Sequence[Evidence]
-"""Unsaved evidence for a fact: episodes, and those of their messages that say it."""
+"""Unsaved evidence for a fact: episodes, and their messages that state it."""
 
 
 def support_in(episode: Episode, seqs: Iterable[int]) -> Evidence:
-    """Return those of the messages that are in the episode as support."""
+    """Return the messages that belong to the episode, as support."""
     inside = {seq for seq in seqs if episode.first_seq <= seq <= episode.last_seq}
     return Evidence(episode=episode, message_seqs=sorted(inside))
 
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact to open: its row with what it says and when that is true, and its evidence.
+    """A fact to create: its row, and its evidence.
 
-    `vector` is that of its embedding text; None: the model was away.
+    `vector` is that of its embedding text; None: the model was unavailable.
     """
 
     row: Fact
     support: Support
     vector: Vectors | None
     source: uuid.UUID | None = None
-    """Row that it was imported from, by `fact_imports.find_rows`."""
+    """Row it was imported from, see `fact_imports.find_rows`."""
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Ledger:
         note: str = "",
         states: Mapping[uuid.UUID, Pair] = {},
     ) -> None:
-        """Write one step down; `close` stores them all."""
+        """Record one step; `close` stores all of them."""
         change = Change(tenant=self.conversation.tenant, changeset=self.changeset, action=action)
         change.position = self.first_position + len(self.changes)
         change.memory_id, change.other_memory_id, change.note = memory_id, other_memory_id, note
@@ -79,7 +79,7 @@ class Ledger:
         self.changes.append(change)
 
     def write(self) -> None:
-        """Insert what was opened and its evidence, and make it findable: a statement a table."""
+        """Insert the new facts and their evidence, and index them: one statement per table."""
         drafts, tenant = self.drafts, self.conversation.tenant
         if drafts:
             Memory.objects.bulk_create(
@@ -94,7 +94,7 @@ class Ledger:
             place_copies(tenant, elsewhere, model=self.embedding_model)
 
     def close(self) -> None:
-        """Store all of it; have the mirror and the wings follow."""
+        """Store everything, and notify the mirror and the wings."""
         self.write()
         Change.objects.bulk_create(self.changes)
         tenant, home = self.conversation.tenant, self.conversation.id
@@ -120,9 +120,9 @@ def replace_fact(
     because: Fact.Because = Fact.Because.SUPERSEDED,
     note: str = "",
 ) -> Fact:
-    """Create an active fact in the place of another, which is retired.
+    """Create an active fact that replaces another, which is retired.
 
-    The caller has made sure that no other active fact is the same sentence.
+    The caller has made sure that no other active fact has the same sentence.
     """
     ledger.write()
     if old.content_hash == queries.content_hash(new.row.fact):
@@ -142,9 +142,8 @@ def open_facts(
 ) -> list[Fact]:
     """Create active facts in one conversation; the ledger inserts them, all at once.
 
-    With `is_pending` they are in the review queue: nobody is served them until a curator
-    approves. The caller has made sure that none of the sentences is active or pending
-    already, and that no two are the same.
+    With `is_pending` they go to the review queue and are not served until a curator approves. The
+    caller has made sure that the sentences are distinct, and none is active or pending already.
     """
     facts = [_draft_fact(item, ledger=ledger) for item in new]
     if is_pending:
@@ -157,7 +156,7 @@ def open_facts(
 
 
 def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
-    """Make a fact that the ledger inserts with its evidence; no step is noted."""
+    """Return a fact that the ledger will insert with its evidence; no step is recorded."""
     fact, home = new.row, ledger.conversation
     fact.tenant, fact.conversation = home.tenant, home
     fact.content_hash = queries.content_hash(fact.fact)
@@ -170,9 +169,9 @@ def _draft_fact(new: NewFact, *, ledger: Ledger) -> Fact:
 def index_facts(
     facts: Mapping[Fact, Vectors | None], conversation: Conversation, *, model: str = ""
 ) -> None:
-    """Make new facts of a conversation findable; a job makes the vectors that are None.
+    """Index new facts of a conversation; a job makes vectors that are None.
 
-    `model` has made the others; empty: this process's own.
+    `model` made the others; empty: this process's own model.
     """
     index.add_entries(
         tenant=conversation.tenant,
@@ -195,7 +194,7 @@ def invalidate_fact(
     superseded_by: Fact | None = None,
     note: str = "",
 ) -> None:
-    """Retire a fact: outrun by the world, or never true."""
+    """Retire a fact: it was true until now, or never."""
     state = _retired_state(fact, because, valid_until, superseded_by)
     put_state(fact, state, ledger=ledger, other_memory_id=state.superseded_by, note=note)
 
@@ -215,16 +214,16 @@ def _retired_state(
 
 
 def put_state(fact: Fact, state: State, *, ledger: Ledger, **columns: Any) -> None:
-    """Retire or restore a fact, in its row and in the index, and note it."""
+    """Retire or restore a fact, in its row and in the index, and record the step."""
     changed = put_states({fact: state}, ledger=ledger)
     action = Action.RESTORE if state.is_active else Action.INVALIDATE
     ledger.note(action, memory_id=fact.id, states=changed, **columns)
 
 
 def put_states(changes: Mapping[Fact, State], *, ledger: Ledger) -> dict[uuid.UUID, Pair]:
-    """Retire and restore facts, each at most once; return states before and after, by fact.
+    """Retire or restore facts, each at most once; return the states before and after, by fact.
 
-    The number of statements does not grow with that of facts, but by the thousand.
+    The number of statements grows only by the thousand facts.
     """
     ledger.write()
     pairs: dict[uuid.UUID, Pair] = {}
@@ -252,7 +251,7 @@ def reinforce_fact(
 
 
 def _add_evidence(fact: Fact, support: Support, *, ledger: Ledger) -> None:
-    """Record which episodes support a fact; one that did already stays as it was."""
+    """Record which episodes support a fact; an existing row stays as it was."""
     for row in support:
         row.tenant, row.fact = ledger.conversation.tenant, fact
         row.changeset, home = ledger.changeset, row.episode.conversation_id

@@ -1,4 +1,4 @@
-"""Finds the facts that say what a new one says in like words: the same, or declared wrong."""
+"""Finds facts similar to a new one: the same statement, or one declared wrong."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +21,9 @@ CANDIDATE_LIMIT = 5
 
 
 class SimilarFacts:
-    """What is active beside a conversation and near to facts that a run proposes.
+    """The active facts that are similar to those that a run proposes.
 
-    Beside it: in it, and in the others of its user. Near: by vectors.
+    Searched in the conversation and in its user's other ones, by vectors.
     """
 
     def __init__(self, conversation: Conversation, vectors: Vectors, model: str) -> None:
@@ -44,18 +44,18 @@ class SimilarFacts:
         self._vectors = vectors.astype(np.float16).astype(np.float32)  # as they are stored
 
     def add(self, fact: Fact, position: int) -> None:
-        """Take up what was opened, with the vector of a proposal."""
+        """Include a fact that was just created, with the vector of its proposal."""
         self._facts[fact.id] = fact
         self._opened[fact.id] = position
 
     def drop(self, fact: Fact) -> None:
-        """Leave out what was retired."""
+        """Exclude a fact that was retired."""
         self._facts.pop(fact.id, None)
 
     def find_alike(self, new: NewFact, position: int) -> tuple[Fact | None, Fact | None]:
-        """Return the active fact that is near and agrees, or None, and else one that seems to.
+        """Return the active fact that says the same, or None; and else one that seems to.
 
-        `position` is that of the proposal. What only seems to is for a person to merge.
+        `position` is the proposal's. Facts that only seem to say the same are merged by a person.
         """
         cosines = self._vectors[list(self._opened.values())] @ self._vectors[position]
         near = [*self._near[position], *map(Neighbour, self._opened, cosines.tolist())]
@@ -66,7 +66,7 @@ class SimilarFacts:
         return same, doubtful
 
     def find_declared_wrong(self, new: NewFact) -> Fact | None:
-        """Return which of the facts that were declared wrong says the same, or None."""
+        """Return the fact declared wrong that says the same, or None."""
         wrong = self._declared_wrong
         content_hash = queries.content_hash(new.row.fact)
         same = next((fact for fact in wrong.values() if fact.content_hash == content_hash), None)
@@ -83,7 +83,7 @@ class SimilarFacts:
 
     @cached_property
     def _declared_wrong(self) -> dict[uuid.UUID, Fact]:
-        """What people say was never true, or asked to forget, by id.
+        """Facts that people declared wrong, or asked to forget, by id.
 
         Uses indexes: semantic_fact_declared_wrong, semantic_fact_by_reason.
         """
@@ -102,7 +102,7 @@ def _find_first(
     *,
     says_so: Callable[..., bool],
 ) -> Fact | None:
-    """Return the nearest of the facts that a rule takes for the new one."""
+    """Return the most similar of the facts that pass a rule."""
     for neighbour in near:
         fact = facts[neighbour.memory_id]
         if fact.user_id != new.row.user_id:

@@ -1,4 +1,4 @@
-"""Reads what a consolidation shows to an engine: episodes and related facts."""
+"""Reads the input of a consolidation: episodes and related facts."""
 
 import math
 import re
@@ -19,37 +19,37 @@ from semantic.models import Fact
 from semantic.user_facts import facts_beside, list_ids_beside
 
 FindAnswers = Callable[[Conversation, int, int], Answers]
-"""Returns what was served for messages from one seq to another; given by who knows of receipts."""
+"""Function that returns what was served for messages from one seq to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a run has read: the episodes with their lines, and the facts it will show.
+    """The input of a run: episodes with their lines, and the facts to show.
 
-    `served` has the memory behind each thing that answers told; `quoted` are the
-    memories that messages quote from answers: they are cut out of the lines.
+    `served` has the memory behind each statement that answers made; `quoted` are the memories that
+    messages quote from answers, which are cut out of the lines.
     """
 
     conversation: Conversation
     episodes: tuple[Episode, ...]
     texts: tuple[EpisodeText, ...]
     facts_by_alias: dict[str, Fact]
-    """Facts by alias, the most important first; the oldest is F1, so that prompts begin alike."""
+    """Facts by alias, most important first; the oldest is F1, so that prompts begin alike."""
     served: Mapping[Served, uuid.UUID]
     quoted: tuple[uuid.UUID, ...]
     embedding_model: str
-    """Model whose vectors compare facts, and that makes those of new ones."""
+    """Model of the vectors by which facts are compared, and of those of new facts."""
     named_users: Mapping[int, str]
-    """Users of the lines that name another one than the conversation's, by seq."""
+    """Users named by lines as other than the conversation's user, by seq."""
 
     def find_user(self, seqs: Iterable[int]) -> str:
-        """Return the other user who alone said these lines; empty: there is none."""
+        """Return the one other user who said all these lines; empty: there is none."""
         users = {self.named_users.get(seq, "") for seq in seqs} if self.named_users else set()
         return users.pop() if len(users) == 1 else ""
 
     @property
     def known(self) -> list[KnownFact]:
-        """The facts to show, as an engine takes them."""
+        """The facts to show, in the form an engine takes."""
         return [
             KnownFact(
                 alias, row.category, row.fact, tuple(row.keywords), row.valid_at, row.valid_until
@@ -68,7 +68,7 @@ def read_snapshot(
 ) -> Snapshot:
     """Load the episodes' lines and the related facts, under fresh aliases.
 
-    Everything is read from stored rows, so a run that is repeated reads the same.
+    Everything is read from stored rows, so a repeated run reads the same.
     """
     episode_ids = [episode.id for episode in episodes]
     messages = episodic_queries.messages_of_episodes(conversation.tenant, episode_ids)
@@ -103,16 +103,16 @@ def read_snapshot(
 
 
 def _name_by_age(facts: Sequence[Fact]) -> dict[str, Fact]:
-    """Return the facts in their order, under aliases that count from the oldest on."""
+    """Return the facts in their order, with aliases numbered from the oldest."""
     oldest_first = sorted(facts, key=lambda fact: (fact.created_at, fact.id))
     aliases = {fact.id: f"F{number}" for number, fact in enumerate(oldest_first, start=1)}
     return {aliases[fact.id]: fact for fact in facts}
 
 
 def _cut_all_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line], list[uuid.UUID]]:
-    """Return the lines without what they quote from answers, and the memories quoted.
+    """Return the lines without quotations of answers, and the memories quoted.
 
-    A line that holds nothing else is left out.
+    A line with nothing else is left out.
     """
     remaining: list[Line] = []
     quoted: list[uuid.UUID] = []
@@ -126,7 +126,7 @@ def _cut_all_quotes(lines: Sequence[Line], answers: Answers) -> tuple[list[Line]
 
 NEAREST_FIRST = 20
 LOOKED_THROUGH = 5_000
-"""The newest ones; an engine is shown no more than this."""
+"""Number of newest facts that are considered; an engine is shown no more."""
 RANK_OFFSET = 60
 """The constant k of reciprocal rank fusion."""
 ALWAYS = frozenset({Category.GUIDELINE, Category.IDENTITY})
@@ -140,11 +140,11 @@ def find_related(
     talk: Iterable[str],
     at_most: int,
 ) -> list[Fact]:
-    """Return the facts to show, what matters most first: all, if they are no more than `at_most`.
+    """Return the facts to show, the most relevant first: all, if there are at most `at_most`.
 
-    They are those of all conversations of its user, where it has one.
-    Of many the nearest come first, then guidelines and who people are, then what is near. Near
-    is what lies by a message or a headline of the episodes, or shares rare words with `talk`.
+    They come from all conversations of its user, if it has one. If there are more, the most similar
+    come first, then guidelines and identity facts, then other similar ones. Similar means close to
+    a vector of the episodes, or sharing rare words with `talk`.
     """
     newest = facts_beside(conversation).filter(invalid_at=None).order_by("-created_at", "-id")
     facts = list(newest[:LOOKED_THROUGH])
@@ -168,7 +168,7 @@ def find_related(
 
 
 def rank_by_words(facts: Sequence[Fact], talk: Iterable[str]) -> list[uuid.UUID]:
-    """Return the facts that share words with `talk`, those with most and rarest words first."""
+    """Return the facts that share words with `talk`, those with the most and rarest words first."""
     talk_words = {word for text in talk for word in _words(text)}
     words = {fact.id: _words(fact.fact) for fact in facts}
     holders = Counter(word for own in words.values() for word in own)

@@ -1,4 +1,4 @@
-"""Finds the messages behind a proposal: who says it, and who only repeats an answer."""
+"""Finds the messages behind a proposal: who stated it, and who only repeated an answer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from semantic.pasted import strip_pasted
 
 
 class Sources:
-    """Looks up the lines of one run; `quotes` says that some quoted an answer and were cut."""
+    """Looks up the lines of one run; `quotes`: some lines quoted an answer, which was cut out."""
 
     def __init__(self, texts: Sequence[EpisodeText], *, quotes: bool) -> None:
         self._texts = texts
@@ -22,15 +22,15 @@ class Sources:
         self._echoes = Echoes(item for text in texts for item in text.served)
 
     def is_said_by(self, proposal: Proposal, *, role: str) -> bool:
-        """Return whether somebody of that role said one of the messages that are named."""
+        """Return whether one of the named messages has this role."""
         return any(line.role == role for line in self._named(proposal))
 
     def is_of_users_alone(self, proposal: Proposal) -> bool:
-        """Return whether users said it, and nobody else put it to them.
+        """Return whether users stated it, and nobody else suggested it to them.
 
-        A model that obeys a message names other ones as its source: where somebody who is
-        no user says far more of a sentence than the users who are named, it is his. What a
-        user pastes or quotes is not his own either.
+        A model tricked by a message may name other messages as its source. So if somebody who is
+        not a user says far more of the sentence than the named users, it is not theirs. Nor is what
+        users paste or quote.
         """
         named = self._named(proposal)
         if not named or any(line.role != Role.USER for line in named):
@@ -42,18 +42,18 @@ class Sources:
         return self.is_vouched_for(proposal) and _most_said(proposal.fact, others) <= 2 * users
 
     def is_vouched_for(self, proposal: Proposal) -> bool:
-        """Return whether people who are named share a word with it, if a tool might have said it.
+        """Return whether the named people share a word with it, if a tool might have said it.
 
-        A tool may say it in another language, or so that nobody sees it.
+        A tool may say it in another language, or in hidden text.
         """
         if not any(line.role in {Role.TOOL, Role.SYSTEM} for line in self._lines):
             return True
         return _count_said(proposal.fact, filter(_is_person, self._named(proposal))) > 0
 
     def is_of_tools(self, proposal: Proposal) -> bool:
-        """Return whether a tool said it: it says more of it than the people who are named.
+        """Return whether a tool said it: it has more words of it than the named people.
 
-        Where a tool is named, too, people must have said as much at least.
+        If a tool is named too, people must have said at least as much.
         """
         named = self._named(proposal)
         tools = _most_said(proposal.fact, [row for row in self._lines if row.role == Role.TOOL])
@@ -61,10 +61,10 @@ class Sources:
         return tools > people or (not people and any(line.role == Role.TOOL for line in named))
 
     def find_echo(self, proposal: Proposal, *, sentence: str = "") -> Served | None:
-        """Return what was served, if nobody but an echo of it says what `proposal` says.
+        """Return the served statement if `proposal` comes only from repetitions of it.
 
-        `sentence` is that of the fact that would gain evidence: what repeats it does
-        not confirm it, however the engine words that.
+        `sentence` is that of the fact that would gain evidence: repeating it does not confirm it,
+        whatever the engine's wording.
         """
         named = self._named(proposal)
         if proposal.action is Action.INVALIDATE:
@@ -77,13 +77,13 @@ class Sources:
         return next(filter(None, map(self._echoes.find_known, sentences)), None)
 
     def own_seqs(self, proposal: Proposal, *, sentence: str = "") -> tuple[int, ...]:
-        """Return the messages named that are evidence: those that are no echoes."""
+        """Return the named messages that are evidence: those that are no echoes."""
         sentences = [text for text in (proposal.fact, sentence) if text]
         echoed = {line.seq for line in self._named(proposal) if self._find_origin(sentences, line)}
         return tuple(seq for seq in proposal.seqs if seq not in echoed)
 
     def find_moment(self, proposal: Proposal) -> datetime | None:
-        """Return when the messages that are named were said, the last of them; None: none is."""
+        """Return when the last of the named messages was said; None: none is named."""
         return max((line.at for line in self._named(proposal)), default=None)
 
     def _named(self, proposal: Proposal) -> list[Line]:
@@ -93,7 +93,7 @@ class Sources:
         return [line for line in lines if line.seq in proposal.seqs]
 
     def _speaking(self, proposal: Proposal, sentences: Sequence[str]) -> list[Line]:
-        """Return the lines that share a word with `sentences`, for who names no message."""
+        """Return lines that share a word with `sentences`, for when no message is named."""
         index = proposal.episode
         lines = self._lines if index is None else self._texts[index].lines
         words = {word for each in sentences for word in content_words(each)}
@@ -106,12 +106,12 @@ class Sources:
 
 
 def _read_own(line: Line) -> Line:
-    """Return a user's message without what it pastes and quotes."""
+    """Return a user's message without pasted and quoted text."""
     return replace(line, content=strip_pasted(line.content[:READ_AT_MOST]))
 
 
 def _read_foreign(line: Line) -> Line:
-    """Return what in a message is no user's own: all of it, or what a user pastes and quotes."""
+    """Return what is not a user's own in a message: all, or pasted and quoted text."""
     if line.role != Role.USER:
         return line
     own = set(_read_own(line).content.split())
@@ -120,18 +120,18 @@ def _read_foreign(line: Line) -> Line:
 
 
 def _is_person(line: Line) -> bool:
-    """A user, or an assistant with a name: of two people one is posted as the assistant."""
+    """Whether it is a user, or an assistant with a name: one of two people may be posted so."""
     return line.role == Role.USER or (line.role == Role.ASSISTANT and bool(line.name))
 
 
 def _count_said(fact: str, lines: Iterable[Line]) -> int:
-    """Return how many words and numbers of a fact some lines hold, its subject left out."""
+    """Return how many words and numbers of a fact, its subject left out, some lines contain."""
     words = {word for line in lines for word in _words(line.content)}
     return len((_words(fact) - _words(" ".join(read_roles(fact)[:1]))) & words)
 
 
 def _most_said(fact: str, lines: Iterable[Line]) -> int:
-    """Return how many of them one of the lines holds at most."""
+    """Return the largest number of them that one line contains."""
     return max((_count_said(fact, [line]) for line in lines), default=0)
 
 

@@ -14,7 +14,7 @@ from semantic.models import Fact
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What of a fact can change. `because` is empty while it is active."""
+    """The part of a fact that can change. `because` is empty while it is active."""
 
     because: str = ""
     valid_until: datetime | None = None
@@ -26,25 +26,25 @@ class State:
         return not self.because
 
     def is_like(self, other: State) -> bool:
-        """Return whether a fact is active, or retired for the same reason, in both."""
+        """Return whether both are active, or both retired for the same reason."""
         return (self.because, self.superseded_by) == (other.because, other.superseded_by)
 
 
 Pair = tuple[State | None, State]
-"""A state before and after; None: the fact was not there yet."""
+"""The states before and after a step; None: the fact did not exist yet."""
 _STORED: TypeAdapter[State | None] = TypeAdapter(State | None)
 
 
 def read_state(fact: Fact) -> State:
-    """Return the state that a fact is in."""
+    """Return the current state of a fact."""
     return State(fact.invalidated_because, fact.valid_until, fact.superseded_by_id)
 
 
 def to_json(state: State | None) -> Any:
-    """Return what a change stores of a state."""
+    """Return a state as a change stores it."""
     return _STORED.dump_python(state, mode="json")
 
 
 def from_json(stored: Any) -> State | None:
-    """Return the state that a change stores; None: the fact was not there."""
+    """Return a state that a change stored; None: the fact did not exist."""
     return _STORED.validate_python(stored)

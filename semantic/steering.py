@@ -1,4 +1,4 @@
-"""Recognises sentences that tell the agent how to behave, whatever they are filed under."""
+"""Recognizes sentences that instruct the agent, whatever their category."""
 
 from memoryproject.text.sentences import split_sentences
 from semantic.patterns import read_pattern
@@ -9,6 +9,6 @@ NOTE_TO_AI = read_pattern("steering.note_to_ai")
 
 
 def steers_agent(fact: str) -> bool:
-    """Return whether any sentence of a fact, or what it quotes, commands the agent."""
+    """Return whether a sentence of a fact, or of its quotation, instructs the agent."""
     parts = [fact, *split_sentences(ATTRIBUTION.sub("", fact))]
     return NOTE_TO_AI.search(fact) is not None or any(STEERING.search(part) for part in parts)

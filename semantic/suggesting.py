@@ -1,4 +1,4 @@
-"""Stores what a run suggests, and follows what becomes of the run.
+"""Stores the suggestions of a run, and updates them when the run is reverted.
 
 A pair of facts is suggested once: what was declined does not come back.
 """
@@ -13,16 +13,16 @@ from semantic.services import Ledger
 from semantic.user_facts import list_ids_beside
 
 SUGGESTIONS_A_RUN = 50
-"""Suggestions of a run; more are left out, so that no run floods the review queue."""
+"""Largest number of suggestions of a run, so that none floods the review queue."""
 CAP = "cap"
-"""Reason and note of what one run may not do more often."""
+"""Reason and note of a limit on what one run may do."""
 
 
 def create_suggestions(suggested: Sequence[Suggestion], *, ledger: Ledger) -> None:
-    """Store what a run suggests, but for pairs that were suggested before, either way round.
+    """Store the suggestions of a run, except pairs that were suggested before.
 
-    The rows have kind, facts and reason. What an undone run had suggested counts again, as
-    this run's.
+    The rows have kind, facts and reason. A suggestion of an undone run is used again, as this
+    run's.
     """
     tenant = ledger.changeset.tenant
     ids = {fact_id for new in suggested for fact_id in (new.old_fact_id, new.new_fact_id)}
@@ -49,9 +49,9 @@ def _name_pair(row: Suggestion) -> tuple[str, frozenset[uuid.UUID | None]]:
 
 
 def follow_revert(changeset: Changeset, *, undone: Collection[uuid.UUID]) -> None:
-    """Withdraw what undone changesets suggested and reopen what they decided, or the reverse.
+    """Withdraw suggestions of undone changesets and reopen what they decided, or the reverse.
 
-    `undone` are the changesets of the user's conversations that are out of effect from now on.
+    `undone` are the user's changesets that are now out of effect.
     """
     homes = list_ids_beside(changeset.conversation)
     rows = Suggestion.objects.of(changeset.tenant).filter(conversation__in=homes)

@@ -1,7 +1,7 @@
-"""Reads what a text is about: its people, and the words and numbers of its subject. Pure.
+"""Reads the topics of a text: its people, and the content words and numbers. Pure.
 
-Works without knowing the language: function words of the usual ones are left out, and words
-that begin alike count as one.
+Works without knowing the language: function words of the usual ones are left out, and words that
+begin alike count as one.
 """
 
 import re
@@ -18,13 +18,13 @@ ASSISTANT = re.compile(r"\b(?:[Tt]he )?[Aa]ssistant(?:['’]s)?\b")
 COUNTED = re.compile(r"\d\s*([^\W\d_]{2,})")
 IDEOGRAPH = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LEAST_ALIKE = 5
-"""Letters that two words share at their beginning, for languages without a stemmer."""
+"""Letters that two words must share at their beginning, for languages without a stemmer."""
 
 
 def read_topics(text: str, *, people: Collection[str] = ()) -> set[str]:
-    """Return the stems and numbers that say what a text is about.
+    """Return the stems and numbers that tell what a text is about.
 
-    Left out are the names of `people`, and function words.
+    Without the names of `people` and function words.
     """
     bare = ASSISTANT.sub("", ANYBODY.sub("", text))
     for name in filter(None, people):
@@ -35,7 +35,7 @@ def read_topics(text: str, *, people: Collection[str] = ()) -> set[str]:
 
 
 def read_topics_of_fact(fact: str, *, people: Collection[str] = ()) -> set[str]:
-    """Return the topics of a sentence beside the name with which it begins: that is its person."""
+    """Return the topics of a sentence, without the person's name with which it begins."""
     return read_topics(fact, people=people) - set(content_words(find_subject(fact)))
 
 
@@ -46,7 +46,7 @@ def _is_topic(word: str) -> bool:
 
 
 def find_shared(topics: Iterable[str], others: Collection[str]) -> set[str]:
-    """Return those of the topics that stand among others, or begin like one of them."""
+    """Return the topics that are also in the others, or share their beginning with one."""
     return {topic for topic in topics if any(_is_alike(topic, other) for other in others)}
 
 
@@ -55,7 +55,7 @@ def _is_alike(a: str, b: str) -> bool:
 
 
 def find_people(text: str, people: Collection[str]) -> set[str]:
-    """Return which of the people a text names, folded."""
+    """Return which of the people a text names, case-folded."""
     folded = text.casefold()
     return {name.casefold() for name in people if name and _stands_in(name.casefold(), folded)}
 
@@ -67,9 +67,9 @@ def _stands_in(name: str, text: str) -> bool:
 
 
 def find_subject(text: str) -> str:
-    """Return the name with which a sentence begins, folded; empty where it begins with none.
+    """Return the name with which a sentence begins, case-folded; empty if there is none.
 
-    A function word may stand before it. One that is a name as well ("Ben") tells nothing.
+    A function word may come before it. A name that is also a function word is ignored.
     """
     opening = " ".join(text.split()[:2])
     return next((name for name in read_roles(opening) if name not in NO_TOPICS), "")

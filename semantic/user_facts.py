@@ -1,7 +1,7 @@
-"""Finds and locks the facts of all conversations of one user, which are one knowledge.
+"""Finds and locks the facts of all conversations of a user, which belong together.
 
-A fact is at home in the conversation in which it was first said. Other conversations of the same
-user may add evidence to it. A conversation without a user has its facts to itself.
+The home of a fact is the conversation in which it was first said. Other conversations of the same
+user may add evidence to it. A conversation without a user shares no facts.
 """
 
 import uuid
@@ -19,7 +19,7 @@ LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('facts of ' || %s || ' ' |
 
 
 def conversations_beside(conversation: Conversation) -> QuerySet[Conversation]:
-    """Return the conversations whose facts are compared with one's own: its user's, or itself.
+    """Return the conversations whose facts are compared with this one's: its user's, or itself.
 
     Uses index: episodic_conversation_by_user.
     """
@@ -45,9 +45,9 @@ def list_all_beside(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> li
 
 
 def facts_beside(conversation: Conversation) -> QuerySet[Fact]:
-    """Return the facts that a conversation's are compared with, active or not, its own included.
+    """Return the facts that this conversation's are compared with, active or not, with its own.
 
-    What others said in another conversation is none of its user's.
+    Without what others said in the user's other conversations.
     """
     if not conversation.user_id:
         return Fact.objects.within(conversation)
@@ -57,12 +57,11 @@ def facts_beside(conversation: Conversation) -> QuerySet[Fact]:
 
 
 def lock_homes(tenant: Tenant, conversation_ids: Iterable[uuid.UUID]) -> list[Conversation]:
-    """Lock conversations and, behind all of them, the facts of their users; in order of id.
+    """Lock conversations and then the facts of their users, in order of id.
 
-    Everybody who changes facts locks in this order: the rows of conversations by id, then users,
-    then facts. Whoever holds a user asks for no further conversation, so nobody waits in a
-    circle. A row lock of each of the user's conversations would do the same, but a message would
-    then wait for every run in any of them.
+    All code that changes facts locks in this order: conversations by id, then users, then facts.
+    Code that holds a user's lock asks for no further conversation, so there is no deadlock. Locking
+    each of the user's conversations instead would make a message wait for every run in any of them.
     """
     rows = [
         episodic_queries.lock_conversation(tenant, conversation_id)
@@ -79,5 +78,5 @@ def lock_home(tenant: Tenant, conversation_id: uuid.UUID) -> Conversation:
 
 
 def lock_user(tenant: Tenant, user_id: str) -> None:
-    """Let nobody else change facts of a user until the transaction ends."""
+    """Lock the facts of a user against changes by others until the transaction ends."""
     execute(LOCK, [str(tenant.id), user_id])

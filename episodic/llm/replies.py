@@ -17,7 +17,7 @@ class SurpriseLevel(StrEnum):
 
 
 def _read_level(level: Any) -> Any:
-    """Return a known level; another word for one does not cost the partition."""
+    """Return a known level. An unknown word does not make the whole reply invalid."""
     word = str(level).strip().lower()
     return word if word in set(SurpriseLevel) else SurpriseLevel.LOW
 
@@ -31,7 +31,7 @@ Level = Annotated[
 
 
 class SegmentReply(Reply):
-    """One episode, up to its last message. Words may be missing."""
+    """One episode: where it ends, title, summary and surprise. Texts may be missing."""
 
     last: int
     title: str = ""

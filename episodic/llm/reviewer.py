@@ -65,7 +65,7 @@ class LLMReviewer:
 
 
 def read_reply(reply: ReviewReply, *, known: set[str]) -> Judgement:
-    """Return the ratings of episodes that were served; the others are counted."""
+    """Return the ratings of episodes that were served, and how many others the model rated."""
     ratings = {
         row.ref: Rating(row.rating)
         for row in reply.ratings
@@ -75,7 +75,7 @@ def read_reply(reply: ReviewReply, *, known: set[str]) -> Judgement:
 
 
 def _show_episode(episode: ServedEpisode, *, room: int) -> tuple[str, int]:
-    """Return an episode as the prompt shows it, and how many characters of its query are lost."""
+    """Return an episode as the prompt shows it, and how many characters of its query were cut."""
     query, left_out = prompts.shorten_line(episode.query, tokens=room // SHARE_OF_A_QUERY)
     words = prompts.put_on_one_line(f"{episode.title}. {episode.summary}")
     question = json.dumps(query, ensure_ascii=False)

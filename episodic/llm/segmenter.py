@@ -24,9 +24,9 @@ TITLE_WORDS = 15
 SUMMARY_WORDS = 50
 RULE = "The final episode ends with message {last}."
 LINES_A_FACT_LINE = 2
-"""An answer about so many messages is no longer than one about the facts of a single one."""
+"""Messages in a question, for each in one about facts: the answers are shorter."""
 SHARE_OF_A_LINE = 4
-"""A line takes at most a quarter of the room: where it begins and ends tells its topic."""
+"""Largest share of the prompt for one line; its beginning and end are enough to tell its topic."""
 
 
 ShownLine = tuple[str, int]
@@ -91,7 +91,7 @@ class LLMSegmenter:
     def _read(
         self, reply: SegmentationReply, *, lines: Sequence[Line], vectors: Vectors
     ) -> list[Segment]:
-        """Return the segments that an answer means, or raise ModelMisbehaved."""
+        """Return the segments of an answer; raise ModelMisbehaved if it has no usable ones."""
         runs = read_partition([row.last for row in reply.episodes], count=len(lines))
         if runs is None:
             raise ModelMisbehaved("Its episodes leave messages out, overlap or are not in order.")
@@ -143,7 +143,7 @@ def _cut_at_silences(lines: Sequence[Line], first: int, last: int) -> list[tuple
 
 
 def _word(row: SegmentReply, lines: Sequence[Line], first: int, last: int) -> Segment | None:
-    """Return the segment in the model's words; None where there are none, or the example's."""
+    """Return the segment in the model's words; None if they are missing or the example's."""
     run = lines[first : last + 1]
     title = _tidy(row.title, lines=run, at_most=TITLE_WORDS)
     summary = _tidy(row.summary, lines=run, at_most=SUMMARY_WORDS)
@@ -155,7 +155,7 @@ def _word(row: SegmentReply, lines: Sequence[Line], first: int, last: int) -> Se
 
 
 def _tidy(text: str, *, lines: Sequence[Line], at_most: int) -> str:
-    """Return a model's text with right dates alone; what code adds never costs it its end."""
+    """Return a model's text with wrong dates removed, and missing ones added where they fit."""
     text = clip_words(" ".join(drop_unseen(text).split()), at_most)
     text = drop_wrong_dates(text, lines=lines)
     dated = add_dates(text, lines=lines)

@@ -38,7 +38,7 @@ class Review(TenantModel):
 
 
 class Reveal(TenantModel):
-    """That somebody who must not read at will had a conversation's messages shown."""
+    """Record that an auditor had the messages of a conversation unmasked."""
 
     conversation = TenantForeignKey(Conversation)
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
@@ -55,7 +55,7 @@ class Reveal(TenantModel):
 
 
 class ErasedKey(TenantModel):
-    """That a request under some idempotency key was erased: sent again, it stores nothing.
+    """Record of an erased request's idempotency key: a retry of the request stores nothing.
 
     Holds a hash under the server's pepper, from which the key cannot be told.
     """

@@ -34,12 +34,12 @@ class Role(models.TextChoices):
 
 
 class Quoting:
-    """A row with texts that are made of messages: who may not read these sees masks of them."""
+    """A row whose texts quote messages: people who may not read those see a mask instead."""
 
     is_masked = False
 
     def put_masks(self, mask: Callable[[str], str], *names: str) -> None:
-        """Mask what is loaded of these columns; from then on the row can only be shown."""
+        """Replace the loaded texts of these columns by masks; the row can then only be shown."""
         for name in names:
             text = self.__dict__.get(name)
             if text and (masked := mask(text)) != text:
@@ -49,7 +49,7 @@ class Quoting:
         """Store the row.
 
         Raises:
-            TypeError: it has masks in the place of texts.
+            TypeError: its texts were replaced by masks.
         """
         if self.is_masked:
             raise TypeError("A row that is masked for somebody is only shown.")
@@ -142,10 +142,10 @@ class Conversation(Quoting, TenantModel):
 
 
 class Withholding(TenantModel):
-    """That what a source said since some moment is withheld: kept, but no longer learnt or served.
+    """A quarantine: messages of a source since some time are kept, but not learned from or served.
 
-    The source is whatever is named; all of it must fit. Lifting it returns the messages
-    to the window. Both are done one conversation after the other.
+    The source is defined by the columns that are set; all must match. Lifting it returns the
+    messages to the window. Both are done one conversation at a time.
     """
 
     users_by = "conversation"
@@ -176,18 +176,18 @@ class Withholding(TenantModel):
 
 
 class Correction(Protocol):
-    """What is known to be right of something that was said."""
+    """A correction of a stored text, as answers print it beside that text."""
 
     @property
     def heir_id(self) -> uuid.UUID | None:
-        """Return the active fact that is right; None: nothing replaced what is wrong."""
+        """Return the id of the active fact that replaced the wrong one; None: nothing did."""
 
     def render(self, links: str) -> Sequence[Part]:
         """Return it as answers print it, on one line and without brackets."""
 
 
 class Correctable:
-    """What may contradict a correction: whoever reads it sets what answers say of that."""
+    """A row that may contradict a correction; whoever reads the row sets its `correction`."""
 
     correction: Correction | None = None
 
@@ -348,14 +348,14 @@ class Message(Correctable, TenantModel):
 
     @property
     def said_at(self) -> datetime:
-        """Time at which it was said, on the speaker's clock, by which "yesterday" is reckoned."""
+        """Time of the message on the speaker's clock, which decides what "yesterday" means."""
         return at_offset(self.occurred_at, self.utc_offset)
 
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
-        """Return the messages of users' conversations, and those elsewhere that name one of them.
+        """Return the messages of users' conversations, and those in others that name them as user.
 
-        Whoever leads a conversation has read all that is said in it.
+        The user of a conversation may read everything in it.
         """
         return super().of_users(users) | Q(user_id__in=users) & ~Q(user_id="")
 

@@ -33,7 +33,7 @@ def unit(vectors: Floats) -> Floats:
 
 
 def sum_decayed(vectors: Floats, decay: float) -> Floats:
-    """Return for each line the sum of it and of those before, older ones fading."""
+    """Return for each line its sum with the lines before it, older ones weighted less."""
     sums = np.array(vectors, dtype=np.float64)
     for index in range(1, len(sums)):
         sums[index] += decay * sums[index - 1]
@@ -41,17 +41,17 @@ def sum_decayed(vectors: Floats, decay: float) -> Floats:
 
 
 def likeness(vectors: Floats, decay: float) -> Floats:
-    """Cosine of what fades away before each gap with what fades in after it."""
+    """Cosine of the lines before each gap with those after it; near lines count most."""
     before = unit(sum_decayed(vectors, decay))[:-1]
     after = unit(sum_decayed(vectors[::-1], decay))[::-1][1:]
     return np.asarray((before * after).sum(axis=1), dtype=np.float64)
 
 
 def excess_likeness(vectors: Vectors, decay: float) -> Floats:
-    """Return the likeness above chance of what is left without what all lines share.
+    """Return the likeness above chance, after subtracting what all lines have in common.
 
-    Without their mean any two halves of a window are opposites; so unrelated lines, as
-    many as there are, show what chance gives.
+    Without that subtraction any two lines are alike; after it any two halves are opposites. So
+    unrelated lines, as many as there are, show what chance gives.
     """
     lines = np.eye(len(vectors))
     centred = unit(vectors - vectors.mean(axis=0, dtype=np.float64))
@@ -65,12 +65,12 @@ def divergence(vectors: Vectors) -> Floats:
 
 
 def depth(similarity: Floats) -> Floats:
-    """How deep each gap lies under the nearest hills on both sides (TextTiling, Hearst 1997)."""
+    """How far each gap lies below the nearest peaks on both sides (TextTiling, Hearst 1997)."""
     return _climb(similarity) + _climb(similarity[::-1])[::-1]
 
 
 def _climb(similarity: Floats) -> Floats:
-    """How far each point lies under the top of the slope that rises to its left."""
+    """Return how far each point lies below the peak of the slope that rises to its left."""
     tops = np.array(similarity)
     for index in range(1, len(tops)):
         if similarity[index - 1] >= similarity[index]:

@@ -1,4 +1,4 @@
-"""The words of a language, read from `lexicons/`: which say nothing, which turn or close a subject.
+"""Word lists of a language, read from `lexicons/`: stop words, and phrases that end a topic.
 
 A new language is a new file. For any other there is `neutral.toml`, which knows no word.
 """
@@ -46,7 +46,7 @@ class Lexicon:
         return bool(self.cues.get(cue, _NEVER).search(text))
 
     def is_stop(self, word: str) -> bool:
-        """Does the word, of one language and in any case, say nothing of a subject?"""
+        """Return whether the word, in any case, is a stop word of this language."""
         word = word.lower()
         return word in self.stop or _bare(word) in self.stop
 
@@ -63,17 +63,17 @@ class Lexicon:
 
 
 def _bare(word: str) -> str:
-    """Return the word without an ending behind an apostrophe."""
+    """Return the word without an ending after an apostrophe."""
     return word.replace("’", "'").partition("'")[0]
 
 
 def asks(text: str) -> bool:
-    """Does the text end as a question?"""
+    """Return whether the text ends as a question."""
     return text.rstrip(" \"'”’)*_~").endswith(_QUESTION)
 
 
 def find_lexicon(lines: Sequence[Line]) -> Lexicon:
-    """Return the lexicon whose stop words the lines use most; English of equals."""
+    """Return the lexicon whose stop words the lines use most; English if several tie."""
     tokens = _TOKEN.findall(" ".join(line.content for line in lines)[:_SAMPLE].lower())
     hits = {lexicon: sum(token in lexicon.stop for token in tokens) for lexicon in _load()}
     return max(hits, key=lambda lexicon: hits[lexicon])
@@ -97,7 +97,7 @@ def _read(rows: Mapping[str, Any]) -> Lexicon:
 
 
 def _compile(phrases: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern for any of the phrases; words with spaces between them count whole."""
+    """Return a pattern for any of the phrases; whole words where a script has spaces."""
     parts = []
     for phrase in phrases:
         part = re.escape(phrase).replace(r"\*", r"\w*")

@@ -1,8 +1,8 @@
-"""Judges without a model how the talk after a retrieval used each served episode.
+"""Rates, without a language model, how the messages after a retrieval used each served episode.
 
-A line uses an episode when it says words of its title and summary that few other lines
-and few other served episodes have, and when it lies closer to it than to the others.
-Closeness alone proves nothing: the same people talk on about much the same matters.
+A line uses an episode when it says words of its title and summary that few other lines and few
+other served episodes have, and when it lies closer to it than to the others. Closeness alone proves
+nothing: the same people talk on about much the same matters.
 """
 
 from collections import Counter
@@ -18,15 +18,15 @@ ENGINE = "offline"
 
 WORD_WEIGHT = 0.4
 ASKED_WORD_FACTOR = 0.5
-"""A word of the query comes back whether or not the episode helped."""
+"""Weight of a word of the query: it is repeated whether or not the episode helped."""
 LINES_TO_SHARE_A_WORD = 2
-"""An answer and a remark on it; said in more lines, a word is the talk's own."""
+"""Number of lines a word may be in and still count: an answer, and a remark on it."""
 SHARE_WEIGHT = 0.8
 """Weight of the share of a line's words that were served: "Sweden" answers, too."""
 COSINE_WEIGHT = 3.2
 """Weight of a cosine above the mean of the served episodes, whatever the model's level."""
 LISTENER_FACTOR = 0.3
-"""Weight of what others than the assistant say, which shows less that the memory was used."""
+"""Weight of lines by others than the assistant, which show less that the memory was used."""
 
 HARD_FROM = 0.8
 GOOD_FROM = 1.1
@@ -61,9 +61,9 @@ class OfflineReviewer:
 def measure_served(
     *, served: Sequence[ServedEpisode], lines: Sequence[Line], vectors: Vectors
 ) -> list[list[float]]:
-    """Return how strongly each line uses each episode: 0.0 not at all, from 2.0 throughout.
+    """Return how strongly each line uses each episode: from 0.0, not at all, to 2.0 or more.
 
-    A list an episode, with a number a line.
+    One list for each episode, with one number for each line.
     """
     find_words = find_lexicon(lines).content_words
     line_words = [find_words(line.content) for line in lines]
@@ -93,7 +93,7 @@ def measure_served(
 
 
 def rate_uses(uses: Sequence[float]) -> Rating:
-    """Return the rating: the strongest line decides, a second strong one makes it easy."""
+    """Return the rating by the line that uses it most; several strong lines make it easy."""
     best = max(uses)
     strong = sum(use >= GOOD_FROM for use in uses)
     if best >= EASY_FROM or strong > LINES_THAT_MAKE_IT_CENTRAL:

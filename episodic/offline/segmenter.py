@@ -26,12 +26,12 @@ Episodes of one or two messages are the worst failure that peers report. With a 
 eight of LoCoMo's had two, now one in thirty, and DialogSum has 1.5 cuts for a true one, not 1.9.
 """
 WORTH_OF_NO_CUT = 2.0
-"""Times the chance that no topic ends: a wrong cut is worse than a missing one."""
+"""Factor on the chance that no topic ends: a wrong cut is worse than a missing one."""
 FLASHBULB = 0.85
 SURPRISE_LOG_ODDS = 2.0
-"""What the surprise channel adds to a cut before an extremely surprising line."""
+"""Log odds added to a cut before an extremely surprising line."""
 UNBROKEN_LOG_ODDS = -1.0
-"""Log odds against a boundary where people talk on without a pause."""
+"""Log odds against a cut between messages that follow each other without a pause."""
 _SLOWEST_MACHINE = timedelta(seconds=2)
 """Messages that follow each other faster than this were imported: their times say nothing."""
 _PAUSE = timedelta(minutes=10)
@@ -70,7 +70,7 @@ def describe_segment(
     first: int,
     last: int,
 ) -> Segment:
-    """Name, summarise and rate the lines `first`..`last`, both included."""
+    """Return title, summary and surprise of the lines `first` to `last`, both included."""
     run = slice(first, last + 1)
     return Segment(
         first=first,

@@ -16,17 +16,16 @@ from memoryproject.text.dates import anchor_times
 MOST_SUMMARY_WORDS = 50
 MOST_SENTENCE_WORDS = 24
 ENOUGH_WORDS = 25
-"""A summary of so many words is not filled up with "Totally agree" and "Hey", and none that
-tells something with "How come?"."""
+"""Number of words from which on a summary is not filled up with remarks such as "Totally agree"."""
 FRAGMENT_WORDS = 8
-"""A shorter answer ("70 yuan.") means nothing without its question."""
+"""Length in words of an answer ("70 yuan.") that needs its question to be understood."""
 Place = tuple[int, int]
-"""A line, and a sentence in it."""
+"""A sentence: the number of its line, and its number in that line."""
 _CLOSED = re.compile(r"[.!?。！？…:：;；,，、]\W*$")
 
 
 def compose_summary(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> str:
-    """Return at most 50 words that tell what was said; never empty."""
+    """Return a summary of at most 50 words; never empty."""
     left = MOST_SUMMARY_WORDS
     chosen: dict[Place, str] = {}
     ranked = rank_sentences(lines, vectors, lexicon)
@@ -57,7 +56,7 @@ def compose_summary(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -
 
 
 def _with_question(sentence: Sentence, lines: Sequence[Line]) -> list[tuple[Place, str]]:
-    """Return the sentence, behind the question of the line before if it is a fragment."""
+    """Return the sentence; if it is a fragment, after the question in the line before it."""
     own = (sentence.line, sentence.place), sentence.text
     if sentence.place or not sentence.line or count_words(sentence.text) > FRAGMENT_WORDS:
         return [own]

@@ -15,7 +15,7 @@ MOST_PHRASES = 3
 MOST_WORDS_OF_A_PHRASE = 3
 WORTH_OF_A_NAME = 1.25
 WORTH_AT_LEAST = 0.85
-"""A word that is said once counts only in a line that stands for the whole."""
+"""Weight below which a phrase is no topic: a word said once needs a line close to the mean."""
 _MOST_SPEAKERS = 3
 _MOST_SPEAKER_WORDS = 6
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’&-][^\W\d_]+)*|\d\S*|[^\w\s]")
@@ -58,7 +58,7 @@ def join_words(parts: Sequence[str], lexicon: Lexicon) -> str:
 
 
 def find_sentence(lines: Sequence[Line], lexicon: Lexicon) -> str:
-    """Return the first sentence that tells something, else the first words of all."""
+    """Return the first informative sentence, or else the first words of the lines."""
     sentences = list_sentences(lines, lexicon)
     words = " ".join(" ".join(line.content for line in lines).split())
     first = sentences[0].text if sentences else words
@@ -97,9 +97,9 @@ def find_phrases(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> l
 
 
 def cut_phrases(content: str, lexicon: Lexicon) -> Iterator[str]:
-    """Yield runs of content words that an article or the like precedes, or that are names.
+    """Yield runs of content words that are names or follow an article or similar word.
 
-    Three words at most. Where capitals begin or end a run does: "my wife | Ines | runs".
+    Three words at most. A run also ends where capitals begin or end: "my wife | Ines | runs".
     """
     run: list[str] = []
     nominal = False

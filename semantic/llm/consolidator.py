@@ -18,13 +18,13 @@ from semantic.llm.reading import EXAMPLE, Row, Shown, find_doubt, read_reply
 
 ENGINE = "llm"
 KNOWN_AT_MOST = 60
-"""The specification shows 20, near the summaries: 2 of 13 facts that had ended were not among
-those of one talk, nor the guidelines."""
+"""Active facts shown to the model. The specification's 20, chosen by similarity to the summaries,
+missed 2 of 13 facts that a conversation ended, and the guidelines."""
 PROMPT = Path(__file__).parent / "prompts" / "consolidate.md"
 CHANGES_AT_MOST = 100
-"""Changes from one batch of episodes; a model that gives more runs on, and the first are kept."""
+"""Changes kept from one batch of episodes; a model that returns more is repeating itself."""
 JOINED = "joined"
-"""Note of a new fact that another one of the same answer says as well."""
+"""Note of a new fact that another one of the same answer also states."""
 
 logger = logging.getLogger("memory.semantic")
 
@@ -72,9 +72,10 @@ class LLMConsolidator:
         return _assemble([self._doubt_guideline(row, episodes) for row in rows])
 
     def _doubt_guideline(self, row: Row, episodes: Sequence[engines.EpisodeText]) -> Row:
-        """Return the row; a curator is to look at a guideline that nobody seems to have given.
+        """Return the row, marked doubtful if it is a guideline that no user seems to have given.
 
-        Small models make one of "Could you do me a rhyme?", and it would steer each answer.
+        Small models turn "Could you do me a rhyme?" into a guideline, which would steer every
+        answer.
         """
         proposal = row.proposal
         if (
@@ -106,7 +107,7 @@ class LLMConsolidator:
 
 
 def _check(reply: replies.ConsolidationReply, *, shown: Shown) -> list[Row]:
-    """Return the rows of an answer; of no use is one that only repeats the prompt's example."""
+    """Return the rows of an answer; raise if it only repeats the prompt's example."""
     rows = read_reply(reply, shown)
     if rows and all(row.note == EXAMPLE for row in rows):
         raise ModelMisbehaved("It repeats the example: read the messages between the fences.")
@@ -114,7 +115,7 @@ def _check(reply: replies.ConsolidationReply, *, shown: Shown) -> list[Row]:
 
 
 def _assemble(rows: Sequence[Row]) -> engines.Consolidation:
-    """Return what is to be done: changes first, then new facts that endings are suggested for."""
+    """Return the proposals: changes first, then new facts for which endings are suggested."""
     plain = [row.proposal for row in rows if row.proposal and not row.ends]
     proposals, joined = join_alike(plain)
     suggestions: list[engines.Suggestion] = []

@@ -1,4 +1,4 @@
-"""Finds the messages that a row of a model's answer rests on. Pure."""
+"""Finds the messages that support a row of a model's answer. Pure."""
 
 import itertools
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from semantic.engines import EpisodeText
 from semantic.topics import find_shared, read_topics, read_topics_of_fact
 
 Source = tuple[int, list[Line]]
-"""The index of an episode, and messages of it."""
+"""An episode, by its index, and the seqs of messages in it."""
 
 
 def find_source(
@@ -23,9 +23,8 @@ def find_source(
 ) -> Source | None:
     """Return the messages with these numbers, of the first episode that has any.
 
-    Where none of them was shown, of those that `seqs` names the one that holds most words of
-    the `sentence`: more than half of them, or half and a name or number among them. None:
-    nobody says it.
+    If none of them was shown: the message of `seqs` with the most words of `sentence`, at least
+    more than half, or half with a name or number among them. None: no message says it.
     """
     wanted = set(numbers) & set(seqs)
     for index, episode in enumerate(episodes):
@@ -54,7 +53,7 @@ def _look_up(
 
 
 def add_question(source: Source, episodes: Sequence[EpisodeText]) -> list[Line]:
-    """Return the messages of a source with the one before each, which they may answer."""
+    """Return a source's messages, each with the message before it, which it may answer."""
     index, lines = source
     seqs = {line.seq for line in lines}
     all_lines = episodes[index].lines

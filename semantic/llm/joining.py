@@ -9,13 +9,13 @@ from semantic.engines import Action, Proposal
 from semantic.topics import find_subject
 
 LEAST_WORDS = 6
-"""Words that two sentences must have together for one word to count as another wording."""
+"""Words that two sentences must share before a single differing word counts as rewording."""
 
 
 def join_alike(proposals: Iterable[Proposal]) -> tuple[list[Proposal], int]:
-    """Return the proposals, of new facts that say the same the fullest one, and how many went.
+    """Return the proposals, with new facts that say the same joined, and how many were dropped.
 
-    It stands in the place of the first, and has the messages of all.
+    The longest of these takes the place of the first, with the messages of all.
     """
     kept: list[Proposal] = []
     joined = 0
@@ -56,7 +56,7 @@ def _say_same(a: Proposal, b: Proposal) -> bool:
 
 
 def _are_reworded(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Return whether the words are the same in another order, or one at most of many differs."""
+    """Return whether two sentences have the same words, or differ in one word out of many."""
     lone_a, lone_b = set(a) - set(b), set(b) - set(a)
     if not lone_a and not lone_b:
         return True

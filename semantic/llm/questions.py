@@ -1,9 +1,10 @@
-"""What a language model is shown to draw facts from: active facts, and episodes in full.
+"""Builds the prompts from which a language model extracts facts: active facts, and episodes in
+full.
 
-What is too long for one question is spread over several; of a long message no word is
-left out, it only stands on several lines under the same number. Facts stand first, the oldest
-one at their head, and what changes from question to question last: a server that keeps what
-it has read finds the same beginning again.
+Material that is too long for one question is spread over several; a long message is split into
+several lines with the same number, and no word is left out. Facts come first, oldest first, and
+whatever changes between questions comes last: so a server that caches prompts finds the same
+beginning again.
 """
 
 from collections import Counter
@@ -19,14 +20,14 @@ from semantic.topics import find_subject
 
 NOTHING_HELD = "(none)"
 LEAST_REST = 200
-"""Tokens for messages, however much stands before them."""
+"""Tokens reserved for messages, however much comes before them."""
 LEAST_FACTS_OF_A_PERSON = 2
 PEOPLE_AT_MOST = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The data of one prompt, its lines, and the characters of facts that did not fit.
+    """The data of one prompt, its lines, and how many characters of facts did not fit.
 
     `seqs` are the messages, and `known` the facts that it shows, oldest first.
     """
@@ -55,9 +56,9 @@ def compose_questions(
     room: int,
     lines_at_most: int | None = None,
 ) -> Iterator[Question]:
-    """Yield questions of at most `room` tokens, and so many lines, that show every line once.
+    """Yield questions that together show every line once, each within `room` and a number of lines.
 
-    Each shows the same active facts, the nearest ones, in at most half of the room.
+    Each shows the same active facts, the most similar ones, in at most half of the room.
     """
     facts = [_show_fact(fact) for fact in known]
     costs = [count_prompt_tokens(fact) for fact in facts]
@@ -88,9 +89,9 @@ def compose_questions(
 
 
 def _show_people(episodes: Sequence[EpisodeText], known: Sequence[KnownFact]) -> str:
-    """Return a line of those who speak, and of those with whom facts begin; empty if none is.
+    """Return a line with the names of the speakers and of the subjects of facts; may be empty.
 
-    By name, so that it is the same line whoever speaks first.
+    Sorted by name, so that the line is the same whoever speaks first.
     """
     lines = [line for text in episodes for line in text.lines if line.name]
     speakers = {put_on_one_line(line.name): line.role for line in lines}

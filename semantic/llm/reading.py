@@ -1,7 +1,7 @@
-"""Reads a model's answer against what it was shown: what to do, to suggest, to leave out.
+"""Reads a model's answer: which changes to make, which to suggest, which to leave out.
 
-Nothing is taken on the model's word alone: each row rests on messages that were shown, and a
-fact ends only for what is about the same person and subject.
+No row is accepted on the model's word alone: each needs messages that were shown, and a fact is
+ended only by a statement about the same person and subject.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -24,24 +24,24 @@ from semantic.topics import find_shared, find_subject, read_topics, read_topics_
 
 AnyReply = replies.NewReply | replies.UpdateReply | replies.ReinforceReply | replies.InvalidateReply
 UNKNOWN = ""
-"""The alias of a fact that was never shown."""
+"""Placeholder alias of a fact that was never shown."""
 EXAMPLE = "example"
 """Note of a row that only repeats the prompt's example."""
 PASTED = "pasted"
-"""Note of a row that gives to a speaker what only a pasted text says."""
+"""Note of a row that attributes to a speaker what only a pasted text says."""
 NO_SOURCE = "no_source"
-"""Note of a row that names no message that was shown, and that no message says."""
+"""Note of a row that names no message that was shown, and that no message supports."""
 NOBODY_ELSES = frozenset({Category.IDENTITY, Category.PREFERENCE, Category.PERSONALITY})
-"""Categories of what people say of themselves: a mail that they paste says it of its author."""
+"""Categories of facts that people state about themselves: in a pasted email, about its author."""
 OTHER_SUBJECT = "other_subject"
-"""Reason to suggest that a fact be ended by one about something else, as it seems."""
+"""Reason of a suggestion to end a fact, when the new one seems to be about something else."""
 NOT_YET = "not_yet"
-"""Reason to suggest that a fact be ended by what is still to come."""
+"""Reason of a suggestion to end a fact, when the change lies in the future."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What one question showed to the model: of the `episodes` the messages `seqs`."""
+    """The part of the `episodes` that one question showed: the messages `seqs`."""
 
     episodes: Sequence[EpisodeText]
     seqs: frozenset[int]
@@ -50,17 +50,17 @@ class Shown:
 
     @property
     def people(self) -> frozenset[str]:
-        """The names of those who speak."""
+        """The names of the speakers."""
         lines = (line for episode in self.episodes for line in episode.lines)
         return frozenset(line.name for line in lines if line.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it is understood.
+    """One row of an answer, parsed.
 
-    `note`: it is left out, and why. `ends`: a curator is to decide whether the fact with that
-    alias ends, for the `reason`, at `valid_until`.
+    `note`: why it is left out. `ends`: the alias of a fact that a curator should decide to end or
+    not, for the `reason`, at `valid_until`.
     """
 
     proposal: Proposal | None = None
@@ -71,12 +71,12 @@ class Row:
 
 
 def read_reply(reply: replies.ConsolidationReply, shown: Shown) -> list[Row]:
-    """Return each row of an answer as it is understood, in order."""
+    """Return each row of an answer, parsed, in order."""
     return [_read_row(action, row, shown) for action, row in _iterate(reply)]
 
 
 def find_doubt(reply: replies.ConsolidationReply, shown: Shown) -> str:
-    """Return what the model should answer better; empty: nothing. Quotes nobody."""
+    """Return what the model should answer better; empty: nothing. Quotes no message."""
     rows = [(action, row) for action, row in _iterate(reply) if not _is_example(row, shown)]
     lost = sum(
         action is not Action.NEW and find_fact(getattr(row, "ref", ""), shown.known) is None
@@ -105,7 +105,7 @@ def _iterate(reply: replies.ConsolidationReply) -> Iterator[tuple[Action, AnyRep
 
 
 def _is_example(row: AnyReply, shown: Shown) -> bool:
-    """Return whether a row is the example's: by its numbers, which are below zero, or names."""
+    """Return whether a row is copied from the prompt's example: by negative numbers, or names."""
     is_numbered_so = bool(row.msgs) and max(row.msgs) < 0
     return is_numbered_so or repeats_example(getattr(row, "text", ""), material=shown.material)
 
@@ -115,7 +115,7 @@ def _read_own_words(source: Source) -> str:
 
 
 def _is_pasted(row: AnyReply, source: Source, people: Collection[str]) -> bool:
-    """Return whether a row gives to a speaker what only a pasted text says of its author."""
+    """Return whether a row attributes to a speaker what only a pasted text says of its author."""
     if not isinstance(row, replies.NewReply | replies.UpdateReply) or row.cat not in NOBODY_ELSES:
         return False
     subject = find_subject(row.text)
@@ -152,7 +152,7 @@ def _read_row(action: Action, row: AnyReply, shown: Shown) -> Row:
 def _doubt_ending(
     proposal: Proposal, row: AnyReply, known: KnownFact, source: Source, shown: Shown
 ) -> Row:
-    """Return the row; as a suggestion where it may be wrong that it ends the known fact."""
+    """Return the row, turned into a suggestion if it may be wrong to end the known fact."""
     lines, people = add_question(source, shown.episodes), shown.people
     if isinstance(row, replies.UpdateReply):
         is_about_it = may_replace(
@@ -180,7 +180,7 @@ def _doubt_ending(
 def _propose(
     action: Action, row: AnyReply, known: KnownFact | None, source: Source | None
 ) -> Proposal:
-    """Return a change: one that states a fact, or points at a known one, whose sentence stays."""
+    """Return a change: one that states a fact, or one about a known fact, whose sentence stays."""
     index, lines = source or (None, [])
     category = Category(known.category) if known else Category.EXPERIENCE
     fact = known.fact if known else ""
@@ -207,7 +207,7 @@ def _propose(
 
 
 def _word(text: str, lines: Sequence[Line]) -> tuple[str, tuple[str, ...]]:
-    """Return a model's sentence with right dates alone, and its keywords."""
+    """Return a model's sentence with wrong dates removed, and its keywords."""
     fact = " ".join(check_dates(drop_unseen(text), lines=lines).split())
     speaker = next((line.name for line in lines if line.name and line.name in fact), "")
     return fact, pick_keywords(fact, speaker=speaker)
@@ -220,6 +220,6 @@ def _read_day(text: str) -> datetime | None:
 
 
 def _read_last_day(text: str) -> datetime | None:
-    """Return the start of the last day of what a model names: of "2026-11" the 30th."""
+    """Return the start of the last day of a period that a model names: "2026-11" gives the 30th."""
     span = read_span(text)
     return datetime.combine(span[1], time.min, tzinfo=UTC) if span else None

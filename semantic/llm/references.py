@@ -1,4 +1,4 @@
-"""Finds the known fact that a model means, however carelessly it names it. Pure."""
+"""Finds the known fact that a model refers to, however carelessly. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from semantic.engines import KnownFact
 
 ALIAS = re.compile(r"[^\w-]*(?:[Ff]|[Ff]act\W*)?(\d{1,6})\W*(?:[\[(:].*)?", re.DOTALL)
-"""Only the number counts; what is repeated of the fact behind it is passed over."""
+"""Only the number counts; if the model repeats the fact after it, that is ignored."""
 WORD = re.compile(r"\w+")
 
 

@@ -1,8 +1,8 @@
 """The form in which a language model answers about facts: a list for each kind of change.
 
-What code can tell by itself is not asked for, since an answer is what costs time: why, keywords,
-which episode, and the sentence of a fact that is only confirmed or over. In every row the
-messages come first: a model that has to name its evidence before the sentence invents less.
+The model is not asked for what code can find out (reason, keywords, episode, the sentence of a fact
+that is only confirmed or ended), since each token of an answer takes time. Message numbers come
+first in every row: a model that names its evidence before the sentence invents less.
 """
 
 import re
@@ -16,7 +16,7 @@ from semantic.engines import Category
 
 
 def _read_category(said: Any) -> Any:
-    """Return a known category; a model's own word for one does not cost the fact."""
+    """Return a known category. An unknown one does not make the whole fact invalid."""
     return _find_category(said) or Category.EXPERIENCE
 
 
@@ -27,11 +27,11 @@ def _find_category(said: Any) -> str | None:
 
 NUMBER = re.compile(r"-?\d{1,18}")
 NUMBERS_AT_MOST = 200
-"""Message numbers in one row: no fact is said by more messages."""
+"""Largest number of message numbers in a row."""
 
 
 def _read_numbers(said: Any) -> list[int]:
-    """Return the numbers in a list or a text such as "#12, [13]"; no other costs the fact."""
+    """Return the numbers in a list or in a text such as "#12, [13]"; ignore anything else."""
     numbers = said if isinstance(said, list) else [said]
     texts = [str(number)[:80] for number in numbers[:NUMBERS_AT_MOST]]
     return [int(match) for text in texts for match in NUMBER.findall(text)]
@@ -49,13 +49,13 @@ KnownCategory = Annotated[Category, BeforeValidator(_read_category)]
 FoundCategory = Annotated[Category | SkipJsonSchema[None], BeforeValidator(_find_category)]
 Numbers = Annotated[list[int], BeforeValidator(_read_numbers)]
 Ref = Annotated[str, BeforeValidator(_read_ref)]
-"""A known fact as the model names it: see `semantic.llm.references`."""
+"""A reference to a known fact, read by `semantic.llm.references`."""
 Day = Annotated[str, BeforeValidator(_read_text)]
-"""A day, month or year; first and last parted by "/". Empty: the messages do not say."""
+"""A day, month or year, or first and last with "/" between. Empty: the messages do not say."""
 
 
 class NewReply(Reply):
-    """A fact that no known one says, and the numbers of the messages that say it."""
+    """A fact that is not known yet, and the numbers of the messages that say it."""
 
     msgs: Numbers = []
     cat: KnownCategory
@@ -64,7 +64,7 @@ class NewReply(Reply):
 
 
 class UpdateReply(Reply):
-    """A fact in place of the known one that `ref` names. `cat` is None where it is left out."""
+    """A fact that replaces the known one in `ref`. `cat` is None if it is left out."""
 
     msgs: Numbers = []
     ref: Ref
@@ -81,7 +81,7 @@ class ReinforceReply(Reply):
 
 
 class InvalidateReply(Reply):
-    """A known fact that is over, with nothing in its place."""
+    """A known fact that has ended, without a replacement."""
 
     msgs: Numbers = []
     ref: Ref
@@ -89,7 +89,7 @@ class InvalidateReply(Reply):
 
 
 class ConsolidationReply(Lists):
-    """Everything that should change by `Action`, in the order in which it is done."""
+    """All changes, one list for each `Action`, in the order in which they are applied."""
 
     update: Rows[UpdateReply] = []
     invalidate: Rows[InvalidateReply] = []

@@ -1,4 +1,4 @@
-"""Tables of what waits for people, and what they decided: suggestions, marks, triage."""
+"""Tables of items that wait for people, and their decisions: suggestions, marks, triage."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,10 +13,11 @@ from semantic.models.facts import Changeset, Fact
 
 
 class Suggestion(TenantModel):
-    """A contradiction or a duplicate that a rule only suspects: a curator accepts or declines it.
+    """A suspected contradiction or duplicate, which a curator accepts or declines.
 
-    Or that a user asked to forget a fact: a person erases or restores it. Open while its facts
-    are active (one to erase: forgotten) and no decision on it is in effect; reverts keep the flags.
+    Or a user's request to forget a fact, which a person then erases or restores. It is open while
+    its facts are active (one to erase: forgotten) and no decision is in effect; reverts update
+    this.
     """
 
     users_by = "conversation"
@@ -66,7 +67,7 @@ class Suggestion(TenantModel):
 
     @property
     def is_open(self) -> bool:
-        """Whether its facts are as it says, and no decision on it is in effect."""
+        """Whether its facts are still in the expected state, with no decision in effect."""
         is_decided = self.decision and not self.is_reopened
         if self.kind == SuggestionKind.ERASE:
             is_forgotten = self.old_fact.invalidated_because == Fact.Because.FORGOTTEN
@@ -76,10 +77,10 @@ class Suggestion(TenantModel):
 
 
 class CorrectionMark(TenantModel):
-    """That a place still says what a retired fact said.
+    """A place (a message or memory) that still states a retired fact.
 
-    While that fact is retired and the mark is active, answers print the correction beside
-    what they quote of the place. It holds ids, never text.
+    While that fact is retired and the mark is active, answers print the correction beside text
+    quoted from the place. The mark holds ids, never text.
     """
 
     class Place(models.TextChoices):
@@ -120,7 +121,7 @@ class CorrectionMark(TenantModel):
 
 
 class Triage(TenantModel):
-    """What curators agreed on about a fact in the review queue, other than changing it."""
+    """Curators' notes about a fact in the review queue: assignee, comment, snooze."""
 
     conversation = TenantForeignKey(Conversation)
     fact = TenantForeignKey(Fact, db_index=False)

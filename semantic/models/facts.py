@@ -50,7 +50,7 @@ class Changeset(TenantModel):
 
 
 DANGERS = read_text("facts.dangers")
-"""A pattern of PostgreSQL's."""
+"""A PostgreSQL regular expression."""
 
 
 class Fact(Correctable, TenantModel):
@@ -74,7 +74,7 @@ class Fact(Correctable, TenantModel):
         FORGOTTEN = "forgotten", "a user asked to forget it"
 
     HIDDEN = (Because.WAITING, Because.FORGOTTEN)
-    """Reasons for which a fact is shown to nobody but those who decide on the review queue."""
+    """Reasons for which a fact is shown only to people who decide on the review queue."""
 
     conversation = TenantForeignKey(Conversation, db_index=False)
     user_id = models.TextField(
@@ -146,7 +146,7 @@ class Fact(Correctable, TenantModel):
 
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
-        """Return the facts of users' conversations, and what they alone said in others."""
+        """Return the facts of users' conversations, and facts that only they stated in others."""
         return super().of_users(users) | Q(user_id__in=users) & ~Q(user_id="")
 
     def __str__(self) -> str:
@@ -154,7 +154,7 @@ class Fact(Correctable, TenantModel):
 
 
 class Evidence(TenantModel):
-    """That an episode, and which of its messages, supports a fact."""
+    """The support of a fact by an episode, and by which of its messages."""
 
     fact = TenantForeignKey(Fact)
     episode = TenantForeignKey(Episode)

@@ -1,4 +1,4 @@
-"""Says which of the eight categories a sentence that stands alone has, by the heads."""
+"""Classifies a single sentence into one of the eight categories, by the trained heads."""
 
 from semantic.engines import Category
 from semantic.offline import heads

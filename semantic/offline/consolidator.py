@@ -1,4 +1,4 @@
-"""Distils episodes into facts without a language model: the speakers' own words, to the letter."""
+"""Extracts facts from episodes without a language model, as literal quotations of the speakers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,23 +18,23 @@ from semantic.offline.speakers import name_speakers
 ENGINE = "offline"
 RULE = engines.Category.GUIDELINE
 MODEL = "heads-2"
-"""Kept with each run: facts of engines before can be made anew (`learn_again --offline`)."""
+"""Stored with each run: facts of older engines can be made again (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
 CHARACTERS_AT_MOST = 600
-"""Characters of a sentence; what is longer is not one."""
+"""Largest length of a sentence; a longer text is not one."""
 JOINED_AT_MOST = 300
-"""Characters of a fact to which sentences are added: a longer one tells several things."""
+"""Length of a fact from which on no sentence is added: it would state several things."""
 JUST_SAID = 3
-"""The speaker's latest facts, which "sorry, I meant Bergen" may put right."""
+"""Number of the speaker's latest facts that "sorry, I meant Bergen" may correct."""
 SUGGESTIONS_AT_MOST = 5
 COMPARED_AT_MOST = 4
-"""Older facts, those that share the rarest words, to which a new one is compared."""
+"""Number of older facts, those sharing the rarest words, that a new one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One own sentence, when and where it was said."""
+    """One of the speaker's own sentences, when and where it was said."""
 
     text: str
     line: Line
@@ -48,7 +48,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class ActiveFact:
-    """A fact that is active at this point of the run: a known one, or one proposed."""
+    """A fact active at this point of the run: a known one, or one just proposed."""
 
     alias: str
     category: engines.Category
@@ -59,7 +59,7 @@ class ActiveFact:
 
     @property
     def quotation(self) -> tuple[str, str]:
-        """Its speaker and words; without a speaker, where it quotes nobody."""
+        """Speaker and words of the quotation; no speaker if the fact is not a quotation."""
         return parse_quote(self.fact) or ("", self.fact)
 
 
@@ -78,7 +78,7 @@ class OfflineConsolidator:
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
     ) -> engines.Consolidation:
-        """Return what users said that is worth keeping, in the order in which they said it."""
+        """Return users' statements worth keeping, in the order in which they were made."""
         run = _Run(self._read, episodes, known)
         before = ""
         for index, episode in enumerate(episodes):
@@ -96,7 +96,7 @@ class OfflineConsolidator:
 
 
 class _Run:
-    """What one consolidation has proposed so far, and which facts are active after that."""
+    """The proposals of one consolidation so far, and the facts active after them."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class _Run:
     ) -> None:
         self.proposals: list[engines.Proposal] = []
         self._suggested: list[tuple[float, engines.Suggestion]] = []
-        """Suggestions, each with its probability."""
+        """Suggestions, each with its probability of being right."""
         self._judge = judging.Judge(read)
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
@@ -135,7 +135,7 @@ class _Run:
         self._active = [replace(item, said=()) for item in self._active]
 
     def read(self, line: Line, *, before: str) -> None:
-        """Propose what is worth keeping of one message of a user; `before`: the message before."""
+        """Propose facts from one message of a user; `before`: the message before it."""
         proposed = len(self.proposals)
         speaker, content = self._speakers[line.seq]
         sentences = read_own_sentences(content)
@@ -155,7 +155,7 @@ class _Run:
                 self._last[speaker] = said
 
     def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
-        """Make of a sentence what is to be made of it; return whether some fact has it now."""
+        """Keep, join or confirm a sentence; return whether some fact has it now."""
         if len(said.text) > CHARACTERS_AT_MOST:
             return False
         if corrects(said.text) and self._correct(said):
@@ -180,7 +180,7 @@ class _Run:
         return True
 
     def _extend(self, context: Said, said: Said, category: engines.Category | None = None) -> bool:
-        """Add a sentence to the fact that was proposed last, if it belongs to its end.
+        """Add a sentence to the fact that was proposed last, if the two belong together.
 
         A standing instruction and a statement are two facts.
         """
@@ -209,7 +209,7 @@ class _Run:
         return last is not None and last.said[-1:] == (said,) and last.alias == self._newest
 
     def _find_context(self, said: Said, verdict: judging.Verdict) -> Said | None:
-        """Return what the speaker said just before, if a sentence leans on it."""
+        """Return the speaker's sentence just before, if this one depends on it."""
         last = self._last.get(said.speaker)
         if last is None or not verdict.leans:
             return None
@@ -259,9 +259,9 @@ class _Run:
         return alias
 
     def _pick_near(self, said: Said, *, must_share: bool) -> list[ActiveFact]:
-        """Return the facts of the speaker's older messages that share the rarest words with it.
+        """Return the speaker's older facts that share the rarest words with a sentence.
 
-        `must_share`: at least one word; else what shares none comes last.
+        `must_share`: only facts with a shared word; else facts without one come last.
         """
         stems = set(content_stems(said.text)) - set(content_stems(said.speaker))
         own = [
@@ -285,14 +285,14 @@ class _Run:
         self._suggested.append((share, engines.Suggestion(kind, old, new, reason)))
 
     def list_suggestions(self) -> tuple[engines.Suggestion, ...]:
-        """Return the likeliest suggestions: people look at each."""
+        """Return the most probable suggestions: people look at each of them."""
         likeliest = sorted(self._suggested, key=lambda item: -item[0])[:SUGGESTIONS_AT_MOST]
         return tuple(suggestion for _, suggestion in likeliest)
 
     def _correct(self, said: Said) -> bool:
-        """Put an explicit correction in the place of what its speaker has just said.
+        """Replace the speaker's last statement by an explicit correction of it.
 
-        What was said in another episode is left to a person: a fact quotes one episode.
+        A statement of another episode is left to a person: a fact quotes only one episode.
         """
         own = [item for item in self._active if item.quotation[0] == said.speaker][-JUST_SAID:]
         recent = [item for item in own if abs(said.line.at - item.at) <= judging.JUST_NOW]
@@ -335,7 +335,7 @@ def _list_seqs(said: Sequence[Said]) -> tuple[int, ...]:
 
 
 def _quote_all(said: tuple[Said, ...]) -> str:
-    """Return a quotation of sentences, with "…" where something stands between them."""
+    """Return a quotation of sentences, with "…" where others between them are left out."""
     first, *rest = said
     text = first.dated
     for before, item in zip(said, rest, strict=False):

@@ -1,4 +1,4 @@
-"""Tells explicit corrections of what was just said: "Sorry, I meant Bergen."."""
+"""Recognizes explicit corrections of the last statement: "Sorry, I meant Bergen."."""
 
 from semantic.patterns import read_pattern
 
@@ -6,5 +6,5 @@ CUE = read_pattern("corrections.cue")
 
 
 def corrects(text: str) -> bool:
-    """Whether a sentence says in words that it puts something right."""
+    """Return whether a sentence says explicitly that it corrects another."""
     return not text.endswith(("?", "？", "؟")) and CUE.search(text) is not None

@@ -1,9 +1,9 @@
-"""Scores a sentence by small learned classifiers: what to keep, what it is, whom it endangers.
+"""Scores sentences with small trained classifiers: keep it or not, category, danger.
 
-The heads share one hidden layer. They read the vectors of a sentence and of what stands before it
-by the built-in embedder, and a dozen traits that belong to no language. All are trained on the
-labelled chats of `bench/labels` by `python -m bench.quality heads`, which writes `heads.npz` and
-`heads.md`, its card.
+The heads share one hidden layer. Their inputs are the built-in embedder's vectors of a sentence and
+of the text before it, and a dozen language-independent traits. All are trained on the labelled
+chats of `bench/labels` by `python -m bench.quality heads`, which writes `heads.npz` and `heads.md`,
+its card.
 """
 
 import re
@@ -22,11 +22,11 @@ from semantic.engines import Category
 
 Floats = npt.NDArray[np.float64]
 Read = Callable[[Sequence[str]], Sequence[Embedded]]
-"""Returns what the built-in embedder makes of texts, in order."""
+"""Function that returns the built-in embedder's result for texts, in order."""
 WEIGHTS = Path(__file__).with_name("heads.npz")
 KEEP, DANGER, LEANS, MATERIAL = "keep", "danger", "needs_previous", "material"
-"""Whether to keep a sentence, whether it endangers somebody, whether it leans on the one before,
-whether somebody's text to work on comes after it."""
+"""Names of heads: keep the sentence, it states a danger, it needs the sentence before it, a text to
+work on follows it."""
 ACTS = (
     "self",
     "other",
@@ -49,13 +49,13 @@ _QUOTES = re.compile(r"[\"“”„«»「」『』]")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sentence, and where it stands: its place of `count` in the message from 0."""
+    """One sentence and its position: number `place`, from 0, of `count` in the message."""
 
     text: str
     place: int
     count: int
     message_length: int
-    """In characters."""
+    """Length of the message in characters."""
     has_assistant: bool
     """Whether an assistant takes part in the conversation."""
     is_first_message: bool
@@ -64,7 +64,7 @@ class Sample:
 
 
 def measure_traits(sample: Sample) -> list[float]:
-    """Return `TRAITS` numbers about a sentence that belong to no language, each about 0..1.5."""
+    """Return `TRAITS` language-independent numbers about a sentence, each about 0 to 1.5."""
     text = sample.text.strip()
     return [
         float(sample.has_assistant),
@@ -94,9 +94,9 @@ class Pair:
 
 
 def measure_pair_traits(pair: Pair, cosine: float, changed: float) -> list[float]:
-    """Return `PAIR_TRAITS` numbers about two sentences that belong to no language.
+    """Return `PAIR_TRAITS` language-independent numbers about two sentences.
 
-    `cosine` is that of the sentences, `changed` that of what differs: Oslo and Rome are alike.
+    `cosine` compares the sentences, `changed` the parts that differ: Oslo and Rome are alike.
     """
     old, new = set(content_stems(pair.old)), set(content_stems(pair.new))
     old_numbers, new_numbers = (set(_NUMBER.findall(text)) for text in (pair.old, pair.new))
@@ -158,7 +158,7 @@ class Heads:
         return dict(zip(self.names, self.network.score(inputs).T, strict=True))
 
     def threshold(self, name: str) -> float:
-        """Return the probability from which on a head decides."""
+        """Return the probability from which on a head says yes."""
         return float(self.thresholds[self.names.index(name)])
 
 
@@ -171,7 +171,7 @@ def score_sentences(samples: Sequence[Sample], read: Read) -> dict[str, Floats]:
 
 
 def stack_vectors(samples: Sequence[Sample], vectors: Mapping[str, Embedded]) -> Floats:
-    """Return for each sentence its vector and that of what stands before it, zeros for nothing."""
+    """Return each sentence's vector beside that of the text before it; zeros if there is none."""
     own = np.stack([vectors[sample.text].vector for sample in samples])
     before = np.zeros_like(own)
     for row, sample in zip(before, samples, strict=True):
@@ -181,7 +181,7 @@ def stack_vectors(samples: Sequence[Sample], vectors: Mapping[str, Embedded]) ->
 
 
 def join_columns(vectors: Floats, traits: Sequence[Sequence[float]]) -> Floats:
-    """Return what is measured of each row: its vector, then its traits."""
+    """Return the measurements of each row: its vector, then its traits."""
     return np.hstack([np.asarray(vectors, np.float64), np.asarray(traits, np.float64)])
 
 
@@ -194,11 +194,11 @@ def make_rows(
 
 
 def compare(pair: Pair, old: Embedded, new: Embedded) -> tuple[Floats, list[float]]:
-    """Return what the pair heads see of two sentences: a row of vectors, and their traits.
+    """Return the inputs of the pair heads for two sentences: a row of vectors, and traits.
 
-    The vectors are the new sentence's, the old one's, and the means of what each says that the
-    other does not: a token weighs by how far the nearest of the other sentence is. So "in Rome
-    now" is seen apart from the "I live" that both have.
+    The vectors are the new sentence's, the old one's, and for each the mean of what only it says: a
+    token counts by its distance to the nearest token of the other sentence. So "in Rome now" is
+    compared without the "I live" that both share.
     """
     ours, theirs = read_directions(new), read_directions(old)
     cosines = ours @ theirs.T

@@ -1,4 +1,4 @@
-"""Judges sentences by the heads: worth keeping, of which kind, understood alone, replaced."""
+"""Judges sentences by the heads: worth keeping, category, clear by itself, replaces another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
 PERHAPS = 0.02
-"""The probability below which a sentence is no instruction, whoever takes it for one."""
+"""Probability below which a sentence is no instruction, whatever other scores say."""
 REQUEST_WEIGHT = 1.1
-"""Weight of a request against an instruction: short commands look like both."""
+"""Weight of a request's score against an instruction's: short commands look like both."""
 PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.5, 0.85
-"""Weight of an opening that announces a pasted text, and the probability from which it is one."""
+"""Weight of a phrase that announces pasted text, and the probability from which it is one."""
 BEFORE_AT_MOST = 300
-"""Characters of the end of a message, before the first sentence of the next one."""
+"""Characters of the previous message's end that are read with the first sentence."""
 JUST_NOW = timedelta(minutes=15)
 DAY = timedelta(days=1)
 DANGERS = translate_pattern("facts.dangers")
@@ -33,21 +33,21 @@ DANGLING = translate_pattern("facts.dangling")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is made of a sentence.
+    """The judgement on a sentence.
 
-    `category` is None where it is not kept; `is_stated`: it tells something that is meant, so that
-    the next one may lean on it.
+    `category` is None if it is not worth keeping; `is_stated`: it is a genuine statement, so that
+    the next sentence may depend on it.
     """
 
     category: Category | None
     leans: bool
-    """Whether it is better understood with the one before."""
+    """Whether it needs the sentence before it to be understood."""
     stands_alone: bool
-    """Whether it is worth keeping without that."""
+    """Whether it is worth keeping without the sentence before it."""
     is_stated: bool
     may_be_news: bool
-    """Whether it is worth keeping where it seems to replace what is known: it is meant, and asks
-    nothing."""
+    """Whether it is worth keeping if it seems to replace a known fact: a genuine statement, no
+    question."""
 
 
 NOTHING = Verdict(None, leans=False, stands_alone=False, is_stated=False, may_be_news=False)
@@ -79,7 +79,7 @@ class Judge:
         has_assistant: bool,
         takes_rules: bool,
     ) -> list[Verdict]:
-        """Return a verdict on each sentence of one message; `before`: the message before it."""
+        """Return a verdict on each sentence of a message; `before`: the message before it."""
         length = len(line.content)
         rows = self._score(sentences, before, length=length, has_assistant=has_assistant)
         has_material = has_assistant and _has_material(sentences, rows)
@@ -93,7 +93,7 @@ class Judge:
     def may_be_rule(self, sentences: Sequence[OwnSentence]) -> bool:
         """Return whether one of a message's sentences may be a standing instruction.
 
-        Of the blind instructions of `heads.md` .98 may be one, of its requests for now .40.
+        Of the blind test's instructions in `heads.md` .98 pass, of its one-time requests .40.
         """
         length = sum(len(item.text) for item in sentences)
         rows = self._score(sentences, "", length=length, has_assistant=True)
@@ -186,7 +186,7 @@ class Judge:
 
 
 def _has_material(sentences: Sequence[OwnSentence], rows: Sequence[dict[str, float]]) -> bool:
-    """Whether a text to work on stands below what is asked: "Is this a good first paragraph?"."""
+    """Return whether a text to work on follows the question: "Is this a good first paragraph?"."""
     both = list(zip(sentences, rows, strict=True))
     above = [row for item, row in both if not item.is_below_opening]
     below = [row for item, row in both if item.is_below_opening]
@@ -200,5 +200,5 @@ def _has_material(sentences: Sequence[OwnSentence], rows: Sequence[dict[str, flo
 
 
 def _weigh(shares: dict[str, float], acts: Sequence[str]) -> float:
-    """Return how likely a sentence is one of some acts."""
+    """Return how likely a sentence performs one of some acts."""
     return max(shares[name] for name in acts)

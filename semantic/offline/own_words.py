@@ -1,8 +1,7 @@
-"""Finds a person's own sentences in a message: what is pasted, quoted or code is left out.
+"""Finds the author's own sentences in a message, without pasted text, quotations and code.
 
-Nearly all of it is structure, which belongs to no language. Only three things are told by words
-of `patterns.toml`: that what follows is a text to work on, that it is made up, and that a
-sentence begins with "remember that".
+Nearly all rules look at structure, in any language. Only three use words of `patterns.toml`: a text
+to work on follows, it is made up, and a sentence begins with "remember that".
 """
 
 import re
@@ -15,9 +14,9 @@ from semantic.patterns import read_pattern
 READ_AT_MOST = 20_000
 """Characters of one message."""
 SENTENCES_AT_MOST = 40
-"""Sentences that are read, the first and last of a longer message: each costs a vector."""
+"""Sentences that are read, the first and last of a longer message: each needs a vector."""
 CUT = "\ufffc"
-"""Stands on a line of its own where something was left out."""
+"""Marks, on a line of its own, a block that was left out."""
 PASTED = tuple(
     re.compile(pattern, re.DOTALL | re.MULTILINE | re.IGNORECASE)
     for pattern in (
@@ -47,15 +46,15 @@ LIST = re.compile(
     r"^[^\n]*[:：][ \t]*(?:\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+[^\n]+)+", re.MULTILINE
 )
 LIST_AT_MOST = 300
-"""Characters with its heading."""
+"""Length of a list, with its heading, that is joined into one sentence."""
 GLUE = "\ue000"
-"""Stands for white space that ends no sentence."""
+"""Replaces white space that does not end a sentence."""
 BELOW = re.compile(r"\n[ \t]*\n|(?<=[:：])[ \t]*\n")
-"""An empty line, or the end of a line that ends in a colon: below it people paste."""
+"""An empty line, or the end of a line that ends in a colon: people paste text after it."""
 OPENING_AT_MOST = 3
-"""Sentences of it: above a text stands what is asked about it, and little else."""
+"""Sentences before a pasted text: mostly only what is asked about it."""
 LEAST_ASKED = 3
-"""Characters; "remember it" asks for the sentence before."""
+"""Characters; a shorter request ("remember it") refers to the sentence before."""
 ASKS = ("?", "？", "؟")
 GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
 """Separator between "proofread this letter" and the letter."""
@@ -63,11 +62,11 @@ GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class OwnSentence:
-    """One sentence to the letter, but for white space; its place of `count` from 0.
+    """One sentence, to the letter except for white space; number `place`, from 0, of `count`.
 
-    `asked_to_keep` is what the speaker wants remembered of it; "" where that is not said.
-    `is_beside_paste`: a block was cut from the message, so that the rest is most likely his own.
-    `is_below_opening`: it stands below a message's first sentences, as people paste.
+    `asked_to_keep`: the part that the speaker asks to remember, or "". `is_beside_paste`: a block
+    was cut from the message, so the rest is most likely the author's own. `is_below_opening`: it
+    comes after the message's first sentences, where people paste.
     """
 
     text: str
@@ -105,7 +104,7 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
 
 
 def join_lists(text: str) -> str:
-    """Return a text with each short list glued to its heading, without which no item is clear."""
+    """Return a text with each short list joined to its heading, which its items need."""
     return LIST.sub(_glue, text)
 
 
@@ -115,7 +114,7 @@ def _glue(match: re.Match[str]) -> str:
 
 
 def _find_asked(texts: Sequence[str]) -> dict[int, str]:
-    """Return by place what is to be remembered; "remember that" alone means what stands by it."""
+    """Return by sentence what to remember; "remember that" alone means its neighbor."""
     asked: dict[int, str] = {}
     for place, text in enumerate(texts):
         match = REMEMBER.match(text)
@@ -132,7 +131,7 @@ def _find_asked(texts: Sequence[str]) -> dict[int, str]:
 
 
 def cut_pasted(text: str) -> str:
-    """Return a message with one mark for each block that is not its author's own words."""
+    """Return a message with one mark in place of each block that the author did not write."""
     if invented := INVENTED.search(text):
         before = split_sentences(text[: invented.start()] + CUT)
         text = "\n".join([*before[:-1], CUT])
@@ -152,6 +151,6 @@ def cut_pasted(text: str) -> str:
 
 
 def _skip_block(rest: str) -> str:
-    """Return what stands behind a pasted block: it ends at its second ruler, else with the text."""
+    """Return the index after a pasted block: it ends at its second ruler, or else with the text."""
     rulers = list(RULER.finditer(rest))
     return rest[rulers[-1].end() :] if rulers else ""

@@ -10,9 +10,9 @@ PREFIX = re.compile(r"^(?:\[(?P<a>[^\]\n:]{1,40})\]|(?P<b>[^\s:：\[\]][^:：\n\
 
 
 def name_speakers(lines: Iterable[Line]) -> dict[int, tuple[str, str]]:
-    """Return by seq who spoke, and the words without a prefix that names the speaker.
+    """Return by seq who spoke, and the words without a speaker prefix.
 
-    Prefixes are names only where every nameless message has one, and they differ.
+    Prefixes count as names only if every message without a name has one, and they differ.
     """
     lines = list(lines)
     prefixes = {line.seq: PREFIX.match(line.content) for line in lines if not line.name}
