@@ -15,12 +15,12 @@ MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
 
 
 def missing_parts() -> dict[str, Q]:
-    """Return what tells answers apart that had all there is, and those that had no vectors."""
+    """Return the conditions for complete answers, and for those made without vectors."""
     return {"complete": Q(degraded=""), "degraded": ~Q(degraded="")}
 
 
 def test_states() -> dict[str, Q]:
-    """Return what tells memory tests apart that pass, that fail, and that have not run."""
+    """Return the conditions for memory tests that pass, that fail, and that have not run."""
     return {
         "fails": ~Q(failures=[]),
         "passes": Q(failures=[], ran_at__isnull=False),

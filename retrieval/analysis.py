@@ -1,7 +1,7 @@
-"""Analyses an answer for the playground: what each leg found, and what was served of it.
+"""Analyzes an answer for the playground: what each ranking found, and what was served of it.
 
-A receipt says what an agent was told. Nobody was told this, so there is none: it is no
-exposure of a memory, waits for no review, and is no source of echoes.
+A receipt records what an agent was served. Here nobody was served, so there is none: no memory
+counts as used, no review is due, and no message can be an echo.
 """
 
 import uuid
@@ -30,22 +30,22 @@ FACT, EPISODE = MemoryKind.FACT, MemoryKind.EPISODE
 
 
 class Outcome(Enum):
-    """What became of a memory that a leg found."""
+    """What happened to a memory that a ranking found."""
 
     SERVED = "served"
     LIMIT = "below the limit"
-    """Its rank is worse than as many memories as were asked for."""
+    """Its rank is beyond the requested number of memories."""
     BUDGET = "did not fit"
-    """There was no room for it in `max_tokens`, or a better one says the same."""
+    """It did not fit into `max_tokens`, or a better memory says the same."""
 
 
 RankedMemory = tuple[Hit, Outcome]
-"""A memory that a leg found, and what became of it."""
+"""A memory that a ranking found, and its outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The answer an agent would get, and all that was found, each kind best first."""
+    """The answer that an agent would get, and everything found, each kind best first."""
 
     draft: Draft
     facts: tuple[RankedMemory, ...]
@@ -53,11 +53,10 @@ class Analysis:
 
 
 def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysis:
-    """Draft the answer to a request, and find everything that both legs brought for it.
+    """Draft the answer to a request, and find everything that both rankings returned.
 
-    The draft is `recall`'s own. Without a budget of tokens one search brings both: what the draft
-    gets of it is what its limits leave. With one a second search, without its limits, has the
-    same ranks.
+    The draft comes from `recall`. Without a token budget one search serves both; the draft is cut
+    to the limits. With one, a second search without limits gives the same ranks.
     """
     candidates: list[Hit] = []
     limits: dict[MemoryKind, int] = {}
@@ -78,7 +77,7 @@ def analyse(*, tenant: Tenant, request: RecallRequest, now: datetime) -> Analysi
 
 
 def _widen(question: Question) -> Question:
-    """Return a question for all that both legs bring, explained."""
+    """Return a question for everything that both rankings return, with explanations."""
     everything = max(2 * DEPTH, question.fact_limit, question.episode_limit)
     return replace(
         question,
@@ -91,7 +90,7 @@ def _widen(question: Question) -> Question:
 
 
 def _cut(hits: Sequence[Hit], limits: Mapping[MemoryKind, int]) -> list[Hit]:
-    """Return the hits within the limits, as a search with these limits has them."""
+    """Return the hits within the limits, as a search with these limits returns them."""
     kept = [hit for hit in hits if hit.rank <= limits[hit.shelf]]
     ids = {hit.memory_id for hit in kept}
     return put_newer_first(

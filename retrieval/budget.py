@@ -1,6 +1,6 @@
-"""Budgets of tokens, and what fits into them.
+"""Token budgets, and what fits into them.
 
-Cost is counted in quarters of a token, which add up exactly over the parts of a block: nothing is
+Sizes are in quarters of a token, which add up exactly over the parts of a block, so that nothing is
 rendered twice.
 """
 
@@ -13,12 +13,12 @@ from memoryproject.text.tokens import count_quarters, in_use
 
 Item = TypeVar("Item")
 REMEMBERED_LINES, REMEMBERED_CHARACTERS = 8_192, 1_000
-"""Facts, lines, headings and names whose sizes a process keeps in mind; longer ones not."""
+"""Number of short texts whose sizes are cached, and their length."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """How much may be spent in all, of one unit (tokens, or quarters of one); None: no limit."""
+    """A limit on what may be spent, in tokens or quarters of one; None: no limit."""
 
     limit: int | None
     spent: int = 0
@@ -36,12 +36,12 @@ class Budget:
 
 
 def fit(items: Iterable[Item], budget: Budget, *, size: Callable[[Item], int]) -> list[Item]:
-    """Return the items that a budget holds, in order; what does not fit is passed over."""
+    """Return the items that fit into a budget, in order; those that do not are skipped."""
     return [item for item in items if budget.take(size(item))]
 
 
 def count_part(text: str) -> int:
-    """Return the quarters of a line, or of a part of one; answers repeat many."""
+    """Return the quarters of a line, or of a part of one; cached, as answers repeat many."""
     is_short = len(text) <= REMEMBERED_CHARACTERS
     return _remember_quarters(text, in_use().name) if is_short else count_quarters(text)
 

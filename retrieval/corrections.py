@@ -1,6 +1,6 @@
-"""What answers say of rows that contradict a correction, as the wings mark them.
+"""Finds the corrections that rows contradict, for answers to print; wings supply the marks.
 
-An answer asks for marks only in conversations in which something was ever corrected.
+Marks are looked up only in conversations in which something was corrected.
 """
 
 import uuid
@@ -16,14 +16,14 @@ from memoryproject.wings import list_wings
 from semantic.models import CorrectionMark, Fact
 
 HEIRS_AT_MOST = 20
-"""Corrections of corrections that are followed."""
+"""Largest number of corrections of corrections that are followed."""
 HELD = "superseded wrong".split()
-"""Reasons of retirement for which marks count; what was undone or erased corrects nothing."""
+"""Reasons of retirement that make marks valid; an undone or erased fact corrects nothing."""
 NO_BRACKETS = str.maketrans("[]", "()")
 
 
 class Markable(Protocol):
-    """What may contradict a correction: a message, an episode or a fact, or its values."""
+    """A row that may contradict a correction: a message, an episode, a fact, or its values."""
 
     correction: episodic.Correction | None
 
@@ -39,7 +39,7 @@ class Datable(Markable, Protocol):
 
 
 def print_heir(fact: Fact, links: str = DEFANGED) -> str:
-    """Return how a mark prints the fact that is right."""
+    """Return the text of a mark for the fact that is right."""
     return clean_line(fact.fact, links).translate(NO_BRACKETS)
 
 
@@ -56,7 +56,7 @@ def find_corrections(
 def set_corrections(
     tenant: Tenant, rows: Sequence[Markable], *, as_of: datetime | None = None
 ) -> None:
-    """Set on loaded rows what answers say of them where they contradict a correction."""
+    """Set on loaded rows the corrections that they contradict."""
     corrections = find_corrections(tenant, [row.pk for row in rows], as_of)
     for row in rows:
         if correction := corrections.get(row.pk):
@@ -64,7 +64,7 @@ def set_corrections(
 
 
 def set_corrected(tenant: Tenant, facts: Sequence[Datable], *, homes: Sequence[uuid.UUID]) -> None:
-    """Set on facts of some conversations when a person put them in the place of a wrong one.
+    """Set on facts when a person created them as replacements of wrong ones.
 
     Uses index: semantic_fact_declared_wrong.
     """
@@ -79,7 +79,7 @@ def set_corrected(tenant: Tenant, facts: Sequence[Datable], *, homes: Sequence[u
 
 
 def follow_heirs(tenant: Tenant, facts: Iterable[Fact]) -> dict[uuid.UUID, Fact]:
-    """Return by fact the active one that stands in its place, if there is any."""
+    """Return the active fact that replaced each fact in the end, if there is one."""
     heads = {fact.id: fact for fact in facts}
     for _ in range(HEIRS_AT_MOST):
         ids = {head.superseded_by_id for head in heads.values() if head.superseded_by_id}

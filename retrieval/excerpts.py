@@ -1,4 +1,4 @@
-"""What is shown of a message: whether a part is missing, dates of phrases, lines of code."""
+"""What is shown of a message: shortened or not, with dates of phrases, lines of code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,10 @@ from memoryproject.text.parts import Excerpt
 from retrieval.truncation import ELLIPSIS, FENCED
 
 FENCE = re.compile(r"^ {0,3}(`{3,})([^`\n]*)$", re.MULTILINE)
-"""A line that opens a block of code, or closes it where nothing stands behind the marks."""
+"""A line that opens a block of code, or closes one if nothing follows the marks."""
 DATE = re.compile(r" ?\([^()]{0,40}\d{4}[^()]{0,20}\)")
 READ_FOR_DATES = 2_000
-"""Characters of a message in which dates and phrases such as "yesterday" are looked for."""
+"""Characters of a message that are searched for dates and phrases such as "yesterday"."""
 
 
 def is_cut(excerpt: Excerpt) -> bool:
@@ -26,7 +26,7 @@ def is_cut(excerpt: Excerpt) -> bool:
 def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
     """Return an excerpt of a line with the date behind each relative phrase: "(7 May 2023)".
 
-    `at`: when it was said. The dates are words of ours.
+    `at`: when it was said. The dates are ours, not a quotation.
     """
     line = " ".join(line.split())[:READ_FOR_DATES]
     said_on = f"{at.day} {at:%B %Y}"  # "today" needs no date: it stands above the line
@@ -43,15 +43,15 @@ def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
 
 
 def drop_dates(text: str) -> str:
-    """Return a text without what stands in brackets with a year, as worked-out dates do."""
+    """Return a text without brackets that contain a year, as computed dates do."""
     return DATE.sub("", text)
 
 
 def keep_code(excerpt: Excerpt, said: str, links: str) -> Excerpt:
     """Return an excerpt of a message in which code in a closed fence keeps its white space.
 
-    That is ours, as is the backslash before what would be taken for a line of ours. Code of which
-    a part is left out stays on one line: nothing would close it.
+    This white space is ours, not quoted; so is the backslash before a line that looks like ours.
+    Shortened code stays on one line, since its fence would not be closed.
     """
     if "```" not in said or not excerpt.text:
         return excerpt
@@ -71,7 +71,7 @@ def keep_code(excerpt: Excerpt, said: str, links: str) -> Excerpt:
 
 
 def _find_code(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of closed blocks of code, their fences among them."""
+    """Yield closed blocks of code, fences included."""
     opened = None
     for fence in FENCE.finditer(text):
         if opened is None:
@@ -82,9 +82,9 @@ def _find_code(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _place_code(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield closed blocks of code, and where each lies in the line: its first character, its end.
+    """Yield closed blocks of code with first and last position in the one-line text.
 
-    The line is the text with one space between two words. No block begins or ends in a word.
+    That is the text with one space between two words. No block begins or ends in a word.
     """
     done = last = 0
     for start, end in _find_code(text):
@@ -97,7 +97,7 @@ def _place_code(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _list_gaps(code: str, first: int, length: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the spaces around and in code at `first` of a line, and what they become."""
+    """Yield the spaces around and in the code at `first` of a line, and their replacements."""
     if first:
         yield first - 1, first, "\n"
     place, done = first, 0
@@ -113,7 +113,7 @@ def _list_gaps(code: str, first: int, length: int) -> Iterator[tuple[int, int, s
 
 
 def _is_forged(code: str, start: int) -> bool:
-    """Return whether a line of code would be taken for one of ours."""
+    """Return whether a line of code looks like one of ours."""
     end = code.find("\n", start)
     return find_forged(code[start : end if end >= 0 else None]) == 0
 
@@ -125,7 +125,7 @@ def _list_pieces(excerpt: Excerpt) -> Sequence[tuple[str, int | None]]:
 
 
 def _insert(excerpt: Excerpt, ours: Sequence[tuple[int, int, str]]) -> Excerpt:
-    """Return an excerpt with words of ours for stretches of its line, which may be empty."""
+    """Return an excerpt with stretches of its line, maybe empty, replaced by our words."""
     pieces: list[tuple[str, int | None]] = []
     for words, start in _list_pieces(excerpt):
         if start is None:

@@ -1,7 +1,7 @@
-"""Chooses facts and lines for a budget, best first, and how much of each line is shown.
+"""Chooses facts and lines for a budget, best first, and shortens lines.
 
-The first lines are shown whole but for filler, later ones by the sentences that tell most: more
-of them fit. Of a reply of an assistant the sentences that answer are shown.
+The first lines are shown whole except for filler, later ones only by their most informative
+sentences, so that more lines fit. Replies of assistants show the sentences that answer.
 """
 
 import math
@@ -27,55 +27,54 @@ from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
 
 FACT_SHARE = 0.3
-"""Share of the budget for facts that are chosen before the lines: the best ones, and further ones
-where a language model writes them. What the lines leave goes to more of them.
-"""
+"""Share of the budget for facts chosen before the lines: the best ones, and more if a language
+model writes them. Room that lines leave goes to more facts."""
 PINNED_SHARE = 0.08
-"""Share of the budget for guidelines and dangers that the question did not ask for."""
+"""Share of the budget for guidelines and dangers that the question did not find."""
 CATEGORY_SHARE = 0.5
 """Share of the budget for facts when the caller asks for one category of them."""
 BEST_FACTS = 2
-"""Facts that stand before the lines, with what else their messages say: lines give way to them."""
+"""Facts placed before the lines, with other facts of their messages, in place of lines."""
 WHOLE_SHARE = 0.5
 """Share of the budget in which messages are shown whole except for filler."""
 LARGEST_SHARE = 0.5
-"""Share of the budget for one message; a longer one is cut to what matches best."""
+"""Share of the budget for one message; a longer one is cut to its best match."""
 LARGE_TOKENS = 200
-"""A message of so many tokens is never cut while a budget is there for it."""
+"""Tokens that a single message may use in any budget that has room for them."""
 LEAST_LEFT_SHARE = 0.3
-"""Share of a message that must fit when it is shortened; with less room it is left out."""
+"""Share of a shortened message that must fit; with less room it is left out."""
 LEAST_ROOM = 4
-"""Tokens; no line is shorter."""
+"""Tokens of the shortest possible line."""
 LEAST_CUT_TOKENS = 12
-"""Tokens of a message below which what is left of it says nothing."""
+"""Tokens of a message below which a shortened one is useless."""
 LEAST_PINNED_TOKENS = 60
-"""Tokens of a small budget for pinned facts, at most a quarter of it: one danger takes as many."""
+"""Tokens for pinned facts in a small budget, at most a quarter of it: enough for one danger."""
 SAID_AGAIN = 80
-"""Characters; nobody says so many twice to the letter: the second time it is a copy."""
+"""Characters from which on identical text counts as a copy: nobody repeats that much."""
 
 Copy = tuple[str, date | None, str]
 
 
 class Filling:
-    """One answer while it is filled."""
+    """One answer while it is being filled."""
 
     def __init__(self, layout: Layout, trimmer: Trimmer, *, question: str) -> None:
         self.layout = layout
         self._trimmer = trimmer
         self._question = question
         self._holds_back = False
-        """Whether of replies only the sentences that answer are shown."""
+        """Whether replies show only the sentences that answer."""
         self._is_tight = True
-        """Whether not all that was found fits: what tells little is left out."""
+        """Whether not everything fits, so that uninformative text is left out."""
         self._shown: dict[Place, tuple[MessageRow, str]] = {}
-        """The messages that have lines, and what these show of them."""
+        """The messages that have lines, and the text shown of each."""
         self._copies: set[Copy] = set()
-        """Speakers and words of the lines; categories and words of the facts."""
+        """What is shown already: speakers and words of lines, categories and words of facts."""
         self._quoted: dict[Place, list[str]] = defaultdict(list)
-        """What is quoted of messages by facts before the lines, and by all that a newer value
-        follows: a line would not say so."""
+        """Texts quoted by facts before the lines, and by facts that a newer value follows; a line
+        would lack that."""
         self._told: set[str] = set()
-        """The ids of facts that are printed, or that a line says."""
+        """Ids of facts that are printed, or whose text a line shows."""
 
     def fill(
         self,
@@ -118,7 +117,7 @@ class Filling:
         return [hit for hit in (*facts, *pinned) if hit.id in self._told]
 
     def _find_best(self, facts: Sequence[FactHit]) -> list[FactHit]:
-        """Return the best facts that are not told yet, and others that their messages say."""
+        """Return the best facts not shown yet, and others from the same messages."""
         left = [hit for hit in facts if hit.id not in self._told]
         best = left[:BEST_FACTS]
         places = {row.place for hit in best for row in hit.messages}
@@ -126,21 +125,21 @@ class Filling:
         return best + [hit for hit in others if any(row.place in places for row in hit.messages)]
 
     def _tell_first(self, facts: Sequence[FactHit], *, at_most: int) -> None:
-        """Print facts before the lines, best first if not all fit, those of a speaker by time."""
+        """Print facts before the lines: the best that fit, each speaker's in order of time."""
         first = self.layout.facts[FIRST]
         before = len(first)
         self._tell(facts, FIRST, at_most=at_most)
         first[before:] = put_newest_first(first[before:])
 
     def _room_for_pinned(self) -> int:
-        """Return the tokens that dangers and standing instructions may take."""
+        """Return the tokens that dangers and standing instructions may use."""
         limit = self.layout.max_tokens
         if self.layout.request.preferences_only:
             return limit
         return int(max(PINNED_SHARE * limit, min(LEAST_PINNED_TOKENS, limit / 4)))
 
     def _tell(self, hits: Iterable[FactHit], section: str, *, at_most: int) -> None:
-        """Print facts, each once, unless a line says it or it takes what is spent above a limit."""
+        """Print facts once each, unless a line shows them or a limit would be exceeded."""
         layout = self.layout
         for hit in hits:
             copy = _name_copy(hit.category, hit.fact, hit.valid_at)
@@ -155,12 +154,12 @@ class Filling:
                     self._give_way(hit)
 
     def _give_way(self, hit: FactHit) -> None:
-        """Note what a fact quotes of messages: a line that says no more is not shown."""
+        """Note the text a fact quotes: a line that shows nothing more is left out."""
         for row in hit.messages:
             self._quoted[row.place] += _list_quoted(hit)
 
     def _is_quoted(self, message: MessageRow) -> bool:
-        """Return whether facts quote all words of a message."""
+        """Return whether facts quote the whole message."""
         if message.place not in self._quoted:
             return False
         words = drop_dates(" ".join(clean_line(message.content or "").split()))
@@ -169,7 +168,7 @@ class Filling:
         return WORD.search(words) is None
 
     def _is_said(self, hit: FactHit) -> bool:
-        """Return whether lines show all that a fact quotes, be it where it was said elsewhere."""
+        """Return whether lines show all that a fact quotes, even if it was said elsewhere."""
         quotation, parts = parse_quote(hit.fact), _list_quoted(hit)
         if quotation is None or self.layout.request.category is not None:
             return False
@@ -183,7 +182,7 @@ class Filling:
         return all(any(part in text for text in shown) for part in parts)
 
     def add_message(self, message: MessageRow) -> None:
-        """Add a message, as whole as it fits, with the headings that it needs; once."""
+        """Add a message once, as complete as fits, with its headings."""
         copy = _name_copy(_speaker(message), message.content or "", message.said_at)
         if message.place in self._shown or copy in self._copies or self._is_quoted(message):
             return
@@ -191,7 +190,7 @@ class Filling:
             self._copies.add(copy)
 
     def _show(self, message: MessageRow) -> bool:
-        """Add a message unless no part of it fits; return whether one does."""
+        """Add as much of a message as fits; return whether any did."""
         layout, links = self.layout, self.layout.request.links
         limit = layout.max_tokens
         if self._holds_back and is_reply(message):
@@ -223,16 +222,16 @@ class Filling:
         return self._add(message, self._trimmer.shorten(content, room=characters), content)
 
     def _show_answer(self, message: MessageRow, *, at_most: int) -> bool:
-        """Add the sentences of a reply that answer; return whether they fit."""
+        """Add the sentences of a reply that answer the question; return whether they fit."""
         if at_most < LEAST_CUT_TOKENS:
             return False
         content = clean_line(message.content or "", self.layout.request.links)
         return self._add(message, self._trimmer.answer(content, at_most=at_most), content)
 
     def _add(self, message: MessageRow, excerpt: Excerpt, content: str, quarters: int = 0) -> bool:
-        """Add what is shown of a message, with dates if these fit; return whether it fits.
+        """Add the excerpt of a message, with dates if these fit; return whether it fits.
 
-        `content`: all that it says, cleaned, on one line.
+        `content`: the whole cleaned message, on one line.
         """
         dated = add_dates(excerpt, content, at=message.said_at)
         dated = keep_code(dated, message.content or "", self.layout.request.links)
@@ -244,14 +243,14 @@ class Filling:
 
 
 def measure(message: MessageRow, links: str, *, count: Callable[[str], int]) -> int:
-    """Return the quarters of a message's content; what is stored of it has its links defanged."""
+    """Return the quarters of a message's content; the stored size is with defanged links."""
     if message.quarters is None or links == PLAIN:
         return count(message.content or "")
     return message.quarters
 
 
 def _list_quoted(hit: FactHit) -> list[str]:
-    """Return what a fact quotes, without the dates beside it, in parts; of no quotation none."""
+    """Return the parts of a fact's quotation, without added dates; empty if it quotes nothing."""
     quotation = parse_quote(hit.fact)
     if quotation is None:
         return []
@@ -264,19 +263,19 @@ def _speaker(message: MessageRow) -> str:
 
 
 def _name_copy(whose: str, words: str, at: datetime) -> Copy:
-    """Return what tells words from others."""
+    """Return the key under which identical texts count as copies."""
     return whose, _part_by_day(words, at), " ".join(words.split())
 
 
 def _part_by_day(words: str, at: datetime) -> date | None:
-    """Return the day of short words, which may be said anew on another one; None: of long ones."""
+    """Return the day for short texts, which may be repeated on another day; None for long ones."""
     return None if len(" ".join(words.split())) > SAID_AGAIN else at.date()
 
 
 def _above_mean(
     lines: Sequence[tuple[MessageRow, float]],
 ) -> Iterator[tuple[MessageRow, float]]:
-    """Yield the lines that match better than the mean line: of replies the mean reply."""
+    """Yield the lines that match better than the mean; replies are compared with replies."""
     scores: dict[bool, list[float]] = {True: [], False: []}
     for message, score in lines:
         scores[is_reply(message)].append(score)

@@ -1,4 +1,4 @@
-"""Memories that answer a query, with the rows behind them, which one statement loads.
+"""Memories that answer a query, with the rows behind them, loaded by one statement.
 
 A row is values only: hundreds are loaded for an answer, of which a few are served.
 """
@@ -21,19 +21,19 @@ from retrieval.scope import Scope
 from retrieval.statements import read_file, run, to_array
 
 PINNED_AT_MOST = 10
-"""Facts that an agent gets unasked: guidelines, and what may endanger somebody."""
+"""Number of facts that an agent gets without asking: guidelines and dangers."""
 LOADED_FIXED = ("whole", "retired", "shared", "of_user")
-"""The parameters of `load.sql` of which each set of values has a plan of its own."""
+"""Parameters of `load.sql` that select a prepared plan: one plan per combination of values."""
 _parse = datetime.fromisoformat
 Place = tuple[str | None, int]
-"""The episode of a message, and its seq: several conversations have the same seqs."""
+"""A message, by its episode and seq: a seq alone is not unique across conversations."""
 Said = Mapping[Place, "MessageRow"]
-"""Messages by their places."""
+"""Messages by place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers, with how it got there. Ranks start at 1; None: not in that leg."""
+    """A memory that answers, and how it was found. Ranks start at 1; None: not in that ranking."""
 
     memory_id: uuid.UUID
     shelf: MemoryKind
@@ -46,26 +46,26 @@ class Hit:
     lexical_found: int = 0
     vector_found: int = 0
     lines: tuple[tuple[int, float], ...] = ()
-    """Messages of it that match: seq, and deviations from the mean message, over both legs."""
+    """Its matching messages: seq and score, in deviations from the mean, over both rankings."""
     terms: tuple[str, ...] = ()
-    """Lexemes of the query that it holds, where an explanation was asked for."""
+    """Lexemes of the query in it, if an explanation was asked for."""
     shown: tuple[Any, ...] = ()
-    """What markdown prints of it, where that was asked for; see `hybrid.sql`."""
+    """What markdown prints of it, if that was asked for; see `hybrid.sql`."""
     lexical_score: float | None = None
-    """BM25 of its best unit; None: its words do not match."""
+    """BM25 score of its best unit; None: no word matches."""
     cosine: float | None = None
-    """Cosine of its unit that is nearest in meaning; None: none is near."""
+    """Cosine of its most similar unit; None: none is similar."""
     newer: tuple[uuid.UUID, ...] = ()
-    """Facts that were found too and seem to contradict it."""
+    """Other facts found that seem to contradict it and are newer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Hit):
-    """A memory that answers a search of a whole tenant; its score is the relevance, 0 to 1.
+    """A memory found by a search of a whole tenant; its score is the relevance, 0 to 1.
 
-    `rank` is 0 until it is known which of all are shown. `at`: when it was so, by which
-    recency goes. `distance` is 1 less the cosine, None where meaning did not find it.
-    `depth`: links that lead here from what the query found, 0 where the query found it.
+    `rank` is 0 until the final order is known. `at`: its time, which decides recency. `distance` is
+    1 minus the cosine, None if the vector search did not find it. `depth`: number of links from
+    what the query found, 0 for that itself.
     """
 
     source_type: str
@@ -77,7 +77,7 @@ class Finding(Hit):
 
 
 class Row:
-    """The values of a row, with its id as JSON has it."""
+    """The values of a row; its id is text, as in JSON."""
 
     __slots__ = ()
     id: str
@@ -90,7 +90,7 @@ class Row:
 
 @dataclass(slots=True)
 class MessageRow(Row):
-    """A message as the loading statement brings it. `content` None: it only says a fact."""
+    """A message from the loading statement. `content` None: it only supports a fact."""
 
     id: str
     seq: int
@@ -98,10 +98,10 @@ class MessageRow(Row):
     name: str
     content: str | None
     said_at: datetime
-    """Time at which it was said, on the speaker's clock."""
+    """Time of the message, on the speaker's clock."""
     metadata: dict[str, Any]
     quarters: int | None
-    """Quarters of a token in the content, by the counter in use; None: it was not counted."""
+    """Quarters of a token in the content, by the current counter; None: not counted."""
     episode_id: str | None
     correction: Correction | None = None
 
@@ -113,10 +113,10 @@ class MessageRow(Row):
 
 @dataclass(slots=True)
 class FactHit(Row):
-    """A served fact, the episodes that support it, and the messages that say it, oldest first.
+    """A served fact, its supporting episodes, and the messages that state it, oldest first.
 
-    `sources`: how many episodes that are. Plain markdown needs no more than that and the
-    fact's words; what stands behind it here is then empty.
+    `sources`: number of those episodes. Plain markdown needs only that and the fact's text; the
+    rest is then empty.
     """
 
     found: Hit
@@ -137,15 +137,15 @@ class FactHit(Row):
 
     @property
     def true_since(self) -> datetime:
-        """Time since which it is true, on the clock of whoever said it last."""
+        """Time since which it is true, on the clock of the last person who stated it."""
         return self.valid_at.astimezone(self.messages[-1].said_at.tzinfo if self.messages else UTC)
 
 
 @dataclass(slots=True)
 class EpisodeHit(Row):
-    """A served episode and those of its messages that the answer holds, oldest first.
+    """A served episode, and the messages of it in the answer, oldest first.
 
-    Plain markdown needs its heading alone; `details` has the rest, by name.
+    Plain markdown needs only its heading; `details` has the rest, by name.
     """
 
     found: Hit
@@ -163,22 +163,22 @@ class EpisodeHit(Row):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What an answer is chosen from, facts and episodes each in the order of the search."""
+    """The facts and episodes an answer is chosen from, each in the order of the search."""
 
     facts: list[FactHit]
     pinned: list[FactHit]
-    """Facts that the search did not find, newest first, ranked behind those that it did."""
+    """Pinned facts that the search did not find, newest first, ranked after those it did."""
     episodes: list[EpisodeHit]
     messages: dict[Place, MessageRow]
-    """Messages asked for and those of whole episodes, with what they say, by place."""
+    """Requested messages and those of whole episodes, with their text, by place."""
     retired: set[Place]
-    """Messages that say what is over or wrong, and nothing that is still active."""
+    """Messages that only state facts that are over or wrong."""
     beyond: tuple[str, ...]
-    """Episodes that are left out, as their messages come to more than an answer may hold."""
+    """Episodes left out because their messages exceed the size of an answer."""
 
 
 def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
-    """Return facts as the search brought them, without a query: fit for markdown."""
+    """Return facts as the search returned them, without a query: enough for markdown."""
     return [
         FactHit(hit, str(hit.memory_id), category, words, _parse(valid_at), sources)
         for hit in hits
@@ -188,7 +188,7 @@ def facts_shown(hits: Sequence[Hit]) -> list[FactHit]:
 
 
 def episodes_shown(hits: Sequence[Hit]) -> list[EpisodeHit]:
-    """Return episodes as the search brought them, without messages: fit for markdown."""
+    """Return episodes as the search returned them, without messages: enough for markdown."""
     return [
         EpisodeHit(hit, str(hit.memory_id), title, summary, surprise, _parse(end_at))
         for hit in hits
@@ -207,10 +207,10 @@ def load_candidates(
     places: Collection[tuple[uuid.UUID, int]] = (),
     with_retired: bool = False,
 ) -> Candidates:
-    """Load what the answer may need, in one statement; what was erased meanwhile is missing.
+    """Load everything the answer may need by one statement; rows erased since are missing.
 
-    Of the episodes also all messages (`whole`). `places`: single messages of theirs that are
-    wanted, by episode and seq; `with_retired`: and which of these are over.
+    `whole`: with all messages of the episodes. `places`: single messages to load, by episode and
+    seq; `with_retired`: also which of these state only what is over.
     """
     parameters: dict[str, Any] = {
         "tenant": scope.tenant.id,
@@ -235,7 +235,7 @@ def load_candidates(
 def read_candidates(
     scope: Scope, rows: Mapping[str, list[Any]], facts: Sequence[Hit], episodes: Sequence[Hit]
 ) -> Candidates:
-    """Return what the rows of `load.sql`, by their kind, hold of hits, and the pinned facts."""
+    """Return the hits and pinned facts from the rows of `load.sql`, grouped by kind."""
     keys = [(hit, str(hit.memory_id)) for hit in episodes]
     fact_keys = [(hit, str(hit.memory_id)) for hit in facts]
     messages = [

@@ -1,7 +1,7 @@
-"""The text of an answer within a budget: its order, and what each addition costs.
+"""The text of an answer within a budget: its order, and the size of each addition.
 
-Facts that come before the lines (dangers, standing instructions, the best facts), then lines by
-day in the order of time, each day of a conversation once, then further facts.
+First facts (dangers, standing instructions, the best ones), then lines in chronological order under
+headings for each day of a conversation, then further facts.
 """
 
 import math
@@ -25,25 +25,25 @@ FULL_DATE = re.compile(r"\d{1,2}\.? \w+ (?:de )?\d{4}\b|\b\d{4}-\d\d-\d\d\b|\d{4
 HOME_LETTERS = 8
 """Letters of a conversation's id that headings show."""
 FIRST, FURTHER = "first", "further"
-"""The facts before and behind the lines."""
+"""Names of the fact sections before and after the lines."""
 Day = tuple[date, str]
-"""A day, and what a heading says of the conversation."""
+"""A day, and the name of the conversation that its heading shows."""
 Section = Day | str
 TIME = "%H:%M "
 
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of a day in the order in which they were chosen."""
+    """The lines of a day, in the order in which they were chosen."""
 
     shown: list[tuple[MessageRow, Excerpt]] = field(default_factory=list)
     episodes: list[str | None] = field(default_factory=list)
-    """Episodes that the lines are from."""
+    """Episodes of the lines."""
     is_timed: bool = False
-    """Whether each line says its time of day: they are of different minutes."""
+    """Whether each line shows its time of day, as they differ by at least a minute."""
 
     def differs(self, moment: datetime) -> bool:
-        """Return whether a line of that moment is the first of another minute than the others."""
+        """Return whether a line of that moment would be the first of a different minute."""
         if self.is_timed or not self.shown:
             return False
         return self.shown[0][0].said_at.strftime(TIME) != moment.strftime(TIME)
@@ -51,16 +51,16 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the words of a message, and what else its line costs."""
+    """The text before and after a message's words, and the extra cost of its line."""
 
     opening: str
     closing: str
     others: int = 0
-    """Quarters of a token by which lines that are there already grow."""
+    """Quarters of a token by which existing lines grow."""
 
 
 class Layout:
-    """What has been chosen within `max_tokens`, in its order."""
+    """The chosen facts and lines within `max_tokens`, in order."""
 
     def __init__(
         self, request: RecallRequest, *, max_tokens: int, homes: Mapping[str, str]
@@ -69,14 +69,14 @@ class Layout:
         self.budget = Budget(max_tokens)
         self.facts: dict[str, list[FactHit]] = {FIRST: [], FURTHER: []}
         self.earlier: set[str] = set()
-        """Facts that a newer one about the same stands before, by id."""
+        """Facts placed after a newer one about the same subject, by id."""
         self.days: dict[Day, Lines] = {}
         self._homes = homes
-        """Name of the conversation of an episode, where headings show it."""
+        """Name of an episode's conversation, if headings show it."""
         self._quarters: dict[Section, int] = {}
         """The size of each block."""
         self._rendered: dict[str, list[Part]] = {}
-        """The bullets of facts, by id: one that does not fit at first is tried again."""
+        """The bullets of facts, by id, kept since a fact that does not fit is tried again."""
 
     @property
     def max_tokens(self) -> int:
@@ -85,7 +85,7 @@ class Layout:
 
     @property
     def room(self) -> int:
-        """Return how many tokens are left."""
+        """Return the remaining tokens."""
         return self.max_tokens - self.budget.spent
 
     @property
@@ -94,7 +94,7 @@ class Layout:
         return {hit.id for hit in chain(*self.facts.values())}
 
     def add_fact(self, hit: FactHit, *, section: str, at_most: int) -> bool:
-        """Add a fact unless it would take what is spent above `at_most`; return whether it fits."""
+        """Add a fact unless the total would exceed `at_most`; return whether it fits."""
         heading = "" if self.facts[section] else FACTS_HEADING
         cost = count_part(heading + join(self._render_fact(hit)))
         fits = self._pay(section, cost, at_most=at_most)
@@ -105,7 +105,7 @@ class Layout:
     def add_line(self, message: MessageRow, excerpt: Excerpt, *, quarters: int = 0) -> bool:
         """Add a message; return whether it fits. An empty excerpt never does.
 
-        `quarters`: its size, where that is known.
+        `quarters`: its size, if known.
         """
         frame = self.frame(message)
         if len(excerpt.text) > self.count_characters(frame) or not excerpt.text:
@@ -123,13 +123,13 @@ class Layout:
         return True
 
     def count_characters(self, frame: Frame) -> float:
-        """Return the characters in a frame that may fit: all counters but one count those."""
+        """Return an upper bound of the characters that fit into a frame; e5's counter has none."""
         if in_use().name == "e5":
             return math.inf
         return 4 * (self.room + 1) - len(self.write(frame))
 
     def frame(self, message: MessageRow) -> Frame:
-        """Return what is around a message, with its day's heading unless that is there already."""
+        """Return the frame of a message, with its day's heading unless that exists already."""
         day = self._day_of(message)
         lines = self.days.get(day, Lines())
         heading, others = "", 0
@@ -145,14 +145,14 @@ class Layout:
         return Frame(heading + join(opening), join(closing), others)
 
     def write(self, frame: Frame, said: str = "") -> str:
-        """Return a message in its frame as `render_message` prints it."""
+        """Return a message in its frame, as `render_message` prints it."""
         return break_definitions(frame.opening + said + frame.closing, self.request.links)
 
     def _pay(self, section: Section, quarters: int, *, at_most: int) -> bool:
-        """Grow a block by a text's quarters, unless that takes what is spent above `at_most`.
+        """Add a text's quarters to a block, unless the total would exceed `at_most`.
 
-        A block counts with the line break that parts it from the next. The heading above
-        all days counts apart.
+        A block's size includes the line break after it. The heading above all days is counted
+        separately.
         """
         before = self._quarters.get(section, 0)
         after = (before or count_quarters("\n")) + quarters
@@ -173,7 +173,7 @@ class Layout:
         return {key: sorted(rows, key=lambda row: row.seq) for key, rows in by_episode.items()}
 
     def blocks(self) -> list[Block]:
-        """Return the text in parts: facts, the days in the order of time, further facts."""
+        """Return the parts of the text: facts, the days in chronological order, further facts."""
         days = [
             self._render_day(day, self.days[day], heading=EPISODES_HEADING if is_first else "")
             for day, is_first in zip(
@@ -201,9 +201,9 @@ class Layout:
         return Block(parts, [row for row, _ in shown], cut)
 
     def _render_fact(self, hit: FactHit) -> list[Part]:
-        """Return a bullet with the day since when it is true, unless the fact names a date.
+        """Return a bullet with the day since which it is true, unless the fact names a date.
 
-        And with the conversation that says it, where that is told.
+        And with the name of its conversation, if that is shown.
         """
         if hit.id in self._rendered:
             return self._rendered[hit.id]

@@ -1,4 +1,4 @@
-"""One memory, of any kind, with its whole text; and how memories are loaded."""
+"""One memory of any kind with its whole text, and how memories are loaded."""
 
 import math
 import uuid
@@ -25,27 +25,27 @@ from semantic import queries as semantic_queries
 from semantic.models import Evidence, Fact
 
 LABEL_AT_MOST = 80
-"""Characters of a fact that its label has."""
+"""Characters of a fact that its label shows."""
 FACT_IMPORTANCE = 0.5
 EPISODIC = "episodic"
-"""The category that every episode has in searches of the whole tenant."""
+"""The category of every episode in searches of a whole tenant."""
 A_FURTHER_EPISODE = 0.1
-"""Importance that each further episode adds to a fact that it supports; up to four do."""
+"""Importance that each further supporting episode adds to a fact, up to four."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory with its whole text. What its kind does not have is empty or None.
+    """A memory with its whole text. Fields that its kind lacks are empty or None.
 
-    `importance` is 0 to 1: a note's own, an episode's surprise; of a fact 0.5, and more the
-    more episodes support it. `at` is when it was so: when a note says, when a fact became
-    true, when an episode ended.
+    `importance` is 0 to 1: a note's own, an episode's surprise; a fact has 0.5, and more with
+    further supporting episodes. `at`: the time that a note names, when a fact became true, or when
+    an episode ended.
     """
 
     id: uuid.UUID
     kind: MemoryKind
     source_type: str
-    """The source type of a note; else the kind."""
+    """The source type of a note; for others, the kind."""
     label: str
     content: str
     """The exact text: a fact's sentence, or an episode's title, summary and messages."""
@@ -53,36 +53,36 @@ class Memory:
     at: datetime
     created_at: datetime
     source_id: str = ""
-    """The source id of a note; else the agent's id of the conversation."""
+    """The source id of a note; for others, the agent's id of the conversation."""
     description: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     citation: str | None = None
-    """The content with its messages quoted, under day and speaker; None: none to quote."""
+    """The content with day and speaker of each quoted message; None: nothing to quote."""
     span: dict[str, Any] | None = None
-    """Bytes of a stored text from which a note was made; the last one is excluded."""
+    """Byte range of the stored text from which a note was made; the end is excluded."""
     conversation: uuid.UUID | None = None
-    """The agent's id of it."""
+    """The agent's id of the conversation."""
     user_id: str = ""
-    """Whom a note is about; else whose its conversation is."""
+    """The user that a note is about; otherwise the conversation's user."""
     category: str = ""
     emotion_type: str = ""
     emotion_intensity: float | None = None
     emotion_valence: str = ""
     tags: tuple[str, ...] = ()
     correction: str = ""
-    """Sentence that answers add where it contradicts a correction."""
+    """Sentence that answers add if it contradicts a correction."""
     marked: str = ""
-    """The content with corrections beside what contradicts them; empty: nothing does."""
+    """The content with corrections beside what contradicts them; empty if nothing does."""
     unloaded_quarters: int = 0
-    """Quarters of a token of what a prompt would show too and was not loaded."""
+    """Quarters of a token of text that a prompt would show and that was not loaded."""
     links: tuple[tuple[str, uuid.UUID], ...] = ()
-    """Type and target of those stored from it: pages of the mirror alone hold them."""
+    """Type and target of its stored links; only pages of the mirror have them."""
     style: str = DEFANGED
-    """How answers print addresses in its texts."""
+    """How answers print links in its texts."""
 
     @property
     def quotation(self) -> str:
-        """Return what a prompt shows of it: the content, its messages quoted and dated."""
+        """Return its text for a prompt: the content, with quoted messages dated."""
         return (self.marked or self.content) if self.citation is None else self.citation
 
     @property
@@ -97,7 +97,7 @@ class Memory:
 
     @property
     def token_estimate(self) -> int:
-        """Return the size of all that a prompt would show of it, by the counter in use."""
+        """Return the size of everything a prompt would show of it, by the current counter."""
         loaded = count_quarters(clean_block(self.quotation, self.style))
         return math.ceil((loaded + self.unloaded_quarters) / 4)
 
@@ -105,7 +105,7 @@ class Memory:
 def load_memory(
     *, tenant: Tenant, memory_id: uuid.UUID, outline: bool = False, style: str = DEFANGED
 ) -> Memory:
-    """Return a memory, also a fact that is retired, or its outline.
+    """Return a memory, even a retired fact, or its outline.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
@@ -126,11 +126,10 @@ def load_memories(
 ) -> dict[uuid.UUID, Memory]:
     """Return memories by id: seven queries at most, however many.
 
-    Left out are deleted notes, quarantined episodes, facts that wait for approval, and ids
-    that the tenant does not have. With `active_only` retired facts too, and there are no
-    citations: the messages that say a fact are not loaded. With `outline` nothing that messages
-    say is, and of notes only how they begin: however long the texts are, little is read;
-    `unloaded_quarters` has the size of the rest. `style`: how links are printed.
+    Deleted notes, quarantined episodes, facts pending review and unknown ids are left out.
+    `active_only` also leaves out retired facts, and citations: the messages behind a fact are not
+    loaded. `outline` loads no text of messages and only the beginning of notes, so that little is
+    read; `unloaded_quarters` has the size of the rest. `style`: how links are printed.
     """
     loader = Loader(tenant, list(memory_ids), active_only, outline, style)
     others = (wing.load_memories(loader) for wing in list_wings())
@@ -252,9 +251,9 @@ class Loader:
     def _cite(
         self, evidence: Mapping[uuid.UUID, Sequence[Evidence]], *, is_corrected: bool
     ) -> dict[uuid.UUID, tuple[list[str], int]]:
-        """Return by fact the messages that say it, or the titles of episodes of which all counts.
+        """Return for each fact its messages, or the titles of episodes that support it as a whole.
 
-        And the quarters of a token of what was not loaded. `is_corrected`: some may be marked.
+        And the quarters of a token that were not loaded. `is_corrected`: some may have marks.
         """
         rows = [row for several in evidence.values() for row in several]
         messages = self._load_sources(rows)
@@ -282,7 +281,7 @@ class Loader:
     def _load_sources(
         self, evidence: Iterable[Evidence]
     ) -> dict[tuple[uuid.UUID | None, int], Message]:
-        """Return the messages that evidence names, by episode and seq, in one query."""
+        """Return the messages that evidence names, by episode and seq, by one query."""
         seqs = {(row.episode_id, seq) for row in evidence for seq in row.message_seqs}
         messages = Message.objects.of(self.tenant).filter(
             episode__in={episode_id for episode_id, _ in seqs}, seq__in={seq for _, seq in seqs}
@@ -295,7 +294,7 @@ class Loader:
         return [join(render_message(row, self.style, with_day=True)[:-1]) for row in messages]
 
     def _mark(self, row: Correctable) -> str:
-        """Return what stands behind a text that contradicts a correction; else nothing."""
+        """Return the text after one that contradicts a correction; else nothing."""
         return f" [{self.say(row.correction)}]" if row.correction else ""
 
     def say(self, correction: Correction | None) -> str:
@@ -304,7 +303,7 @@ class Loader:
 
 
 def _render_standing(fact: Fact) -> str:
-    """Return what kind of fact it is, and when it was true and believed, in a line."""
+    """Return a fact's category, and when it was true and believed, on one line."""
     until = f" until {fact.valid_until:%Y-%m-%d}" if fact.valid_until else ""
     parts = [f"{fact.category}, true from {fact.valid_at:%Y-%m-%d}{until}"]
     if fact.invalid_at is not None:
@@ -314,5 +313,5 @@ def _render_standing(fact: Fact) -> str:
 
 
 def _measure_unloaded(messages: Iterable[Message]) -> int:
-    """Return the quarters of a token of what messages say, of those without their content."""
+    """Return the quarters of a token of messages whose content was not loaded."""
     return sum(getattr(message, "quarters", 0) for message in messages)

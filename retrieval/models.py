@@ -1,4 +1,4 @@
-"""Receipts: what was asked, by whom, and what was served. Contexts of agents. Memory tests."""
+"""Receipts of answers, contexts of agents, and memory tests."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Retrieval(TenantModel):
 class RetrievalHit(TenantModel):
     """One memory that an answer served.
 
-    No foreign key to the memory: each check would lock, and so dirty, the row it reads.
+    No foreign key to the memory: each check of it would lock the row, which is a write.
     """
 
     retrieval = TenantForeignKey(Retrieval)
@@ -119,7 +119,7 @@ class RetrievalHit(TenantModel):
 
 
 class Context(TenantModel):
-    """A text that an agent puts together within a budget, for one prompt. Kept until it expires.
+    """A text that an agent assembles within a budget, for one prompt. Kept until it expires.
 
     Its row is the lock under which sections are added.
     """
@@ -149,12 +149,12 @@ class Context(TenantModel):
 
     @property
     def remaining_tokens(self) -> int:
-        """Return what may still be added, with what parts it from the rest."""
+        """Return the tokens left for another section, its separator included."""
         return max(0, self.max_tokens - self.reserved_tokens - self.used_tokens)
 
     @property
     def text(self) -> str:
-        """Return what goes into the prompt."""
+        """Return the text for the prompt."""
         return self.SEPARATOR.join(section.content for section in self.sections)
 
     @property
@@ -164,10 +164,10 @@ class Context(TenantModel):
 
 
 class ContextSection(TenantModel):
-    """A part of a context: the system prompt, or what it holds of one memory.
+    """A part of a context: the system prompt, or text of one memory.
 
-    A copy of what somebody said. The foreign key sees to it that whoever erases the memory
-    cannot forget the copy.
+    It copies what somebody said. The foreign key makes sure that erasing the memory also erases the
+    copy.
     """
 
     class Kind(models.TextChoices):
@@ -201,9 +201,9 @@ class ContextSection(TenantModel):
 
 
 class MemoryTest(TenantModel):
-    """A question to one conversation with what its answer must and must not say.
+    """A question to one conversation, with texts that its answer must and must not contain.
 
-    It holds what a person has written, and goes with what it quotes.
+    A person wrote it; it is erased with the text that it quotes.
     """
 
     conversation = TenantForeignKey(Conversation)
@@ -231,7 +231,7 @@ class MemoryTest(TenantModel):
 
     @property
     def passes(self) -> bool | None:
-        """Whether the last run found nothing wrong; None: it has not run."""
+        """Whether the last run found no failure; None: it has not run."""
         return None if self.ran_at is None else not self.failures
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """Ranks facts and single messages for an answer within a budget of tokens.
 
-Scores of messages are deviations from the mean message, so that they add up: one that is a
-deviation closer in meaning outweighs one that is half a deviation richer in words.
+Scores are measured in standard deviations from the mean message, so that scores by words and by
+meaning can be added up.
 """
 
 import math
@@ -21,24 +21,24 @@ from retrieval.time_order import order_messages
 from retrieval.truncation import Trimmer
 
 TIMELY_RANK = 3.0
-"""A fact of the days asked for counts as if this many times further up."""
+"""Factor by which the rank of a fact improves if it is from the days asked for."""
 SPEAKER_BONUS = 0.8
-"""Bonus of a message by somebody whom the question names."""
+"""Bonus of a message whose speaker the question names."""
 POINTER_BONUS = 1.25
-"""Bonus of a message that says the best fact; less for lesser facts."""
+"""Bonus of a message behind the best fact; less for lower-ranked facts."""
 TIME_BONUS = 6.0
-"""Bonus of a message of the days that the question names; less for days near them."""
+"""Bonus of a message from the days that the question names; less for days near them."""
 UNLIKE_SHARE = 0.25
-"""Share of a score below the mean that counts for a message of these days: its date tells more."""
+"""Share of a below-average score that counts for a message of these days: its date matters more."""
 OVER_PENALTY = 2.0
-"""Penalty of a message whose facts are retired: what replaced them comes first."""
+"""Penalty of a message whose facts are retired: their replacements come first."""
 POINTER_K = 9
-"""Halves the bonus of the fact at rank 11: facts agree less with the question further down."""
+"""Halves the bonus of the fact at rank 11: lower-ranked facts match the question less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What was chosen: the facts that the text tells, best first, and the text."""
+    """The chosen facts that the text states, best first, and the text."""
 
     facts: list[FactHit]
     layout: Layout
@@ -54,8 +54,8 @@ def pack(
 ) -> Packed:
     """Choose what to serve within `max_tokens`, which may be less than the request's.
 
-    Facts below the request's `semantic_limit` only point at their messages. The text of all
-    blocks, a line break between two of them, never counts more than `max_tokens`.
+    Facts beyond the request's `semantic_limit` only raise the scores of their messages. All blocks,
+    with a line break between two, never exceed `max_tokens`.
     """
     query, times = request.query, request.read_times(now)
     asked = times.spans
@@ -73,10 +73,10 @@ def pack(
 
 
 def _name_homes(candidates: Candidates) -> dict[str, str]:
-    """Return what headings say of an episode's conversation, by episode; nothing where it is one.
+    """Return the conversation name that headings show, by episode; empty if there is only one.
 
-    It is the beginning of the conversation's id: that it is the same one as elsewhere, or not,
-    is what a reader needs to know.
+    It is the beginning of the conversation's id: a reader only needs to know whether two headings
+    are about the same conversation.
     """
     homes = {hit.id: str(hit.conversation_id)[:HOME_LETTERS] for hit in candidates.episodes}
     if len(set(homes.values())) < 2:

@@ -1,8 +1,8 @@
-"""What to know of a user, a conversation or an agent before the first question: their profile.
+"""Builds the profile of a user, a conversation or an agent: facts to know before any question.
 
-Chosen from what answers would serve by category, by how much a fact names and by its age, in one
-statement, without a query, a model or an embedding. Of two values of one subject the newer stands
-there; the older one is kept as `earlier`, for whoever looks why.
+Facts are chosen by category, by how much they name and by age, in one statement, without a query, a
+model or an embedding. Of two values of one subject the profile shows the newer; the older one is
+kept as `earlier`, as an explanation.
 """
 
 import uuid
@@ -45,37 +45,37 @@ from retrieval.successions import find_succession, moment_of
 from semantic.engines import SuggestionKind
 
 QUERY = "Profile"
-"""Question of a profile's receipt. Shorter than what an erasure takes for somebody's words."""
+"""The question in a profile's receipt, too short to count as somebody's words in an erasure."""
 MAX_TOKENS = 400
 A_CATEGORY, PINNED, LAST_EPISODES = 40, 30, 3
-"""Facts of each category, guidelines and dangers beside them, and episodes that are looked at."""
+"""Number of facts per category, of more guidelines and dangers, and of episodes read."""
 AGENT_HOMES = 200
-"""An agent's newest conversations, from which its profile is made."""
+"""Number of an agent's newest conversations that its profile is made from."""
 LEAD = 2
-"""Words with which two values of one subject begin alike."""
+"""Number of words with which two values of one subject begin alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRequest:
-    """What a profile is asked for; `sections` in the order of `HEADINGS`."""
+    """The options of a profile; `sections` in the order of `HEADINGS`."""
 
     max_tokens: int = MAX_TOKENS
     sections: tuple[str, ...] = tuple(HEADINGS)
     as_of: datetime | None = None
-    """Time at which the profile was true; None: now."""
+    """Time at which the facts were true; None: now."""
     links: str = DEFANGED
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile, and the receipt that is to be stored once somebody is given it."""
+    """A profile, with the receipt to store once somebody is served it."""
 
     lines: list[Line]
     """Sections in the order of the text."""
     earlier: Mapping[str, list[FactHit]]
-    """Facts that a fact replaces, the newest first, by its id."""
+    """Facts that a fact replaces, newest first, by its id."""
     left_out: int
-    """Lines for which the budget has no room."""
+    """Lines that did not fit into the budget."""
     text: str
     receipt: Retrieval
 
@@ -86,12 +86,12 @@ class Profile:
 
 
 def of_user(tenant: Tenant, user_id: str) -> Scope | None:
-    """Return where a user's profile is made from; None: nothing that the caller may see."""
+    """Return the scope of a user's profile; None if the caller may see nothing."""
     return find_scope(tenant=tenant, conversation=None, scope=USER, user_id=user_id)
 
 
 def of_agent(tenant: Tenant, agent_id: str) -> Scope | None:
-    """Return where an agent's profile is made from: its newest conversations; None: it has none.
+    """Return the scope of an agent's profile, its newest conversations; None if it has none.
 
     Uses index: episodic_conversation_by_agent.
     """
@@ -107,7 +107,7 @@ def of_agent(tenant: Tenant, agent_id: str) -> Scope | None:
 def draft_profile(
     tenant: Tenant, scope: Scope | None, request: ProfileRequest, fence: Fence, *, now: datetime
 ) -> Profile:
-    """Return a profile; nothing is written, not even its receipt. No scope: an empty one."""
+    """Return a profile; nothing is stored, not even its receipt. No scope: an empty one."""
     facts: list[FactHit] = []
     episodes: list[EpisodeHit] = []
     over: dict[str, str] = {}
@@ -143,7 +143,7 @@ def draft_profile(
 def _load(
     scope: Scope, request: ProfileRequest, now: datetime
 ) -> tuple[list[FactHit], list[EpisodeHit], list[tuple[str, str, str]]]:
-    """Return facts, the newest first, the last episodes, and suggestions: old, new fact, kind."""
+    """Return facts, newest first, the last episodes, and suggestions as (old, new, kind)."""
     is_now = request.as_of is None
     owners = scope.owners or owners_of_several(tenant=scope.tenant, conversation_ids=scope.homes)
     parameters: dict[str, Any] = {
@@ -184,10 +184,10 @@ def _find_over(
     *,
     as_of: datetime | None,
 ) -> tuple[dict[str, str], set[str]]:
-    """Return what does not stand in a profile, by its id that of what stands there instead.
+    """Return the facts to leave out of a profile, by id, each with the id of its replacement.
 
-    Former values, what contradicts a correction (whose heir may be empty), and the shorter of two
-    facts that seem to say the same. And the facts that an open suggestion says are over.
+    These are former values, facts that contradict a correction (maybe without replacement), and the
+    shorter of two apparent duplicates. Also return the facts that an open suggestion says are over.
     """
     heirs = _find_successions(facts)
     doubtful: set[str] = set()
@@ -208,9 +208,9 @@ def _find_over(
 
 
 def _find_successions(facts: Sequence[FactHit]) -> dict[str, str]:
-    """Return by fact the newest that gives another value of the same subject.
+    """Return for each fact the newest one that gives another value of the same subject.
 
-    Compared are facts that begin alike: each with each would take too long.
+    Only facts that begin alike are compared: comparing all pairs would take too long.
     """
     alike: dict[tuple[str, ...], list[FactHit]] = defaultdict(list)
     for hit in facts:
@@ -227,7 +227,7 @@ def _find_successions(facts: Sequence[FactHit]) -> dict[str, str]:
 
 
 def _find_last(heirs: Mapping[str, str], fact_id: str) -> str:
-    """Return what stands in a fact's place in the end; of a circle the fact itself."""
+    """Return the fact that replaced another in the end; in a circle, the fact itself."""
     passed = {fact_id}
     while (fact_id := heirs[fact_id]) in heirs and fact_id not in passed:
         passed.add(fact_id)

@@ -1,4 +1,4 @@
-"""Renders the lines of a profile, each in its section, and fits them into a budget."""
+"""Renders the lines of a profile by section, and fits them into a budget."""
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
@@ -36,13 +36,13 @@ SECTION_OF = {
 }
 ORDER = {section: place for place, section in enumerate(HEADINGS)}
 FIRST = (DANGERS, GUIDELINES)
-"""Sections of which all lines are offered to the budget before any other's second one."""
+"""Sections whose lines all come before the second line of any other section."""
 NAMES_AT_MOST = 4
-"""Names and numbers that count for a fact, its speaker among them."""
+"""Largest number of names and numbers that count for a fact, including its speaker."""
 MARKUP = {*punctuation} - {'"'}
-"""Characters that may mean something to markdown at the beginning of a line."""
+"""Characters that markdown may interpret at the beginning of a line."""
 DOUBTFUL = "[maybe replaced] "
-"""Prefix of a fact that an open suggestion says is over.
+"""Prefix of a fact that may be over according to an open suggestion.
 
 docs/decisions/019-retrieval.md says why the fact stays.
 """
@@ -50,19 +50,19 @@ docs/decisions/019-retrieval.md says why the fact stays.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A line of a profile: a fact or an episode, under the heading of its section."""
+    """A line of a profile: a fact or an episode, and its section."""
 
     section: str
     hit: FactHit | EpisodeHit
     parts: list[Part]
     day: str = ""
-    """The heading above it, where lines stand by day."""
+    """The heading above it, if lines are grouped by day."""
     is_doubtful: bool = False
     """Whether an open suggestion says that it is over."""
 
     @property
     def value(self) -> int:
-        """Return how much it tells: the names and numbers in it, and in how many episodes."""
+        """Return how informative it is: number of names and numbers in it, and of its episodes."""
         if isinstance(self.hit, EpisodeHit):
             return 0
         names = [word for word in self.hit.keywords if word[:1].isupper() or word[:1].isdigit()]
@@ -70,7 +70,7 @@ class Line:
 
 
 def render_facts(facts: Sequence[FactHit], doubtful: Set[str], links: str) -> Iterator[Line]:
-    """Yield the lines of facts. Who says them all needs no name before each."""
+    """Yield the lines of facts. If one speaker said them all, the name is left out."""
     quotations = [parse_quote(hit.fact) for hit in facts]
     speakers = {quotation and quotation[0] for quotation in quotations}
     for hit in facts:
@@ -97,10 +97,10 @@ def render_episode(hit: EpisodeHit, links: str) -> Line:
 
 
 def fit_lines(lines: Sequence[Line], max_tokens: int) -> list[Line]:
-    """Return the lines that a budget holds, in the order of the text, with their ranks.
+    """Return the lines that fit into a budget, in the order of the text, with their ranks.
 
-    Offered are the best line of each section and all of `FIRST`, then those that tell most, the
-    newer of equals, and what may be over at last.
+    First come the best line of each section and all lines of `FIRST`, then the most informative
+    ones, newer ones before equals, and lines that may be over last.
     """
     ranked = sorted(lines, key=lambda line: (line.is_doubtful, -line.value))
     best = {line.section: line for line in reversed(ranked)}
@@ -119,7 +119,7 @@ def fit_lines(lines: Sequence[Line], max_tokens: int) -> list[Line]:
 
 
 def write_lines(lines: Sequence[Line]) -> list[Part]:
-    """Return the text of lines: each section under its heading, an empty line between two."""
+    """Return the text: each section below its heading, with an empty line between two."""
     parts: list[Part] = []
     section = day = ""
     for line in lines:

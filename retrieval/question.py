@@ -1,8 +1,8 @@
-"""Reads speakers and days out of a question, and measures how close a day is to them.
+"""Reads speakers and dates from a question, and measures how close a day is to the dates.
 
-A question's "last May" means another month every year, so relative phrases are anchored
-to the day of the question first; the dates are then read from the anchored text. What
-cannot be placed ("before the move") names no day, and changes nothing.
+The meaning of "last May" depends on when it is asked, so relative phrases are first resolved by the
+day of the question; then the dates are read from that text. A phrase that cannot be resolved
+("before the move") is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memoryproject.text.dates import MONTHS
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
-    """Return those of the speakers whose name, or its first word, stands in the question."""
+    """Return the speakers whose name, or its first word, is in the question."""
     asked = question.casefold()
     return frozenset(speaker for speaker in set(speakers) if _names(asked, speaker.casefold()))
 
@@ -29,22 +29,21 @@ def _names(asked: str, speaker: str) -> bool:
 
 
 def _stands_in(name: str, asked: str) -> bool:
-    """Return whether a name is there as a whole word; some scripts do not part their words."""
+    """Return whether a name occurs as a whole word; some scripts do not separate words."""
     if UNSPACED.search(name):
         return name in asked
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
 
 
 FADES_IN_DAYS = 14
-"""People tell of a day some days later, and of a plan some days before."""
+"""People mention an event some days later, and a plan some days before."""
 FEW_DAYS, FEW_DAYS_SHARE = 7, 1.75
-"""Days of a span that counts as short, and the factor of its bonus: who names a day or a week knows
-when it was; most of a month or a year is about something else.
-"""
+"""Length of a short span in days, and the factor of its bonus: who names a day or a week knows the
+time; most of a month or a year is about something else."""
 LONGEST_NAMED_DAYS = 31
-"""A text that names a whole year names none of its days."""
+"""Length of the longest span whose days a text is taken to name; a year is longer."""
 ANY_YEAR = 2000
-"""Stands in the ends of a span that comes back every year. It has a 29 February."""
+"""Year used in the ends of a span that recurs every year. It has a February 29."""
 
 _ENGLISH_MONTHS = [f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name for name in MONTHS]
 _OTHER_MONTHS = {
@@ -84,14 +83,14 @@ _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS,
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some days, both ends included. `yearly`: in every year, written as in ANY_YEAR."""
+    """A range of days, both ends included. `yearly`: in every year, written with ANY_YEAR."""
 
     first: date
     last: date
     yearly: bool = False
 
     def days_off(self, other: Span) -> int:
-        """Return how many days lie between two spans; 0 where they share one."""
+        """Return how many days lie between two spans; 0 if they overlap."""
         if self.yearly and not other.yearly:
             years = range(other.first.year - 1, other.last.year + 2)
             return min(_distance(self.in_year(year), other) for year in years)
@@ -100,7 +99,7 @@ class Span:
         return _distance(self, other)
 
     def in_year(self, year: int) -> Span:
-        """Return the span of one year."""
+        """Return the span in one year."""
         day = self.first if (self.first.month, self.first.day) != (2, 29) else date(ANY_YEAR, 2, 28)
         first = day.replace(year=year)
         return Span(first, first + (self.last - self.first))
@@ -112,7 +111,7 @@ class Span:
 
 
 class Dated(NamedTuple):
-    """Where a text names some days, without the preposition before them."""
+    """The position in a text of a date, without the preposition before it."""
 
     start: int
     end: int
@@ -134,12 +133,12 @@ def find_dates(text: str) -> list[Dated]:
 
 
 def days_named(text: str) -> tuple[Span, ...]:
-    """Return the days that a text names by date, in order; relative phrases name none."""
+    """Return the days that a text names by date, in order; relative phrases do not count."""
     return drop_repeated(one.span for one in find_dates(text))
 
 
 def drop_repeated(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans without those of every year that one of a single year makes exact."""
+    """Return spans without yearly ones that another span repeats with its year."""
     spans = list(spans)
     dated = [span for span in spans if not span.yearly]
     return tuple(
@@ -152,8 +151,8 @@ def drop_repeated(spans: Iterable[Span]) -> tuple[Span, ...]:
 def closeness(asked: Iterable[Span], *, on: date, named: Iterable[Span] = ()) -> float:
     """Return how close a memory of the day `on` is to the days asked for.
 
-    1.0 on them, or where it names them itself, FEW_DAYS_SHARE where they are few; less with each
-    day that lies between, 0.0 from two weeks on.
+    1.0 on these days, or if the memory names them; FEW_DAYS_SHARE if they are few; less with each
+    day in between, 0.0 from two weeks on.
     """
     spans = [Span(on, on), *(span for span in named if span.days <= LONGEST_NAMED_DAYS)]
     return max((_closeness(wanted, span) for wanted in asked for span in spans), default=0.0)
@@ -171,7 +170,7 @@ def _distance(one: Span, other: Span) -> int:
 
 
 def _named(match: re.Match[str]) -> list[tuple[str, str]]:
-    """Return the parts of a date that a rule has found, by name."""
+    """Return the named groups of a date that a rule matched."""
     return [(name, text) for name, text in match.groupdict().items() if text]
 
 

@@ -1,8 +1,8 @@
-"""Reads when a question asks about: its days, how it orders them, and which words are left.
+"""Reads the times a question asks about: days, their order, and which words are left.
 
-Times are read step by step. What was read becomes one character of a private range, a mark that
-stands for its days, so that a later step sees "end of ▯", "between ▯ and ▯" or "before ▯" whatever
-the time is and however it was written. What no step has read are the words of the question.
+Times are read step by step. Each time found is replaced by a mark, one private-use character, so
+that a later step sees "end of ▯", "between ▯ and ▯" or "before ▯", whatever the time is and however
+it was written. The text that is left is the words of the question.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from retrieval.time_meanings import LEAST_YEAR_DAYS, MOST_YEAR_DAYS
 
 REMEMBERED_QUESTIONS = 200
 READ_CHARACTERS = 1_000
-"""Characters of a question in which times are read."""
+"""Number of characters of a question that are searched for times."""
 MARK = re.compile(f"[{MARKS}]")
 FIRST_MARK = ord(MARKS[0])
 YEARS_BACK, YEARS_AHEAD = 10, 1
-"""Years in which memories are looked for, for a day that comes back every year."""
+"""Range of years searched for a day that recurs every year."""
 LONGEST_SEARCHED_DAYS = MOST_YEAR_DAYS
-"""A longer span narrows too little to find by."""
+"""Length of the longest span used for searching; a longer one narrows too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class TimesAsked:
 
     spans: tuple[Span, ...] = ()
     words: str = ""
-    """The question without what was read as time; all of it where nothing else is in it."""
+    """The question without its times; the whole question if nothing else is in it."""
     order: int = 0
-    """EARLIEST or LATEST where it asks for the first or the last of several times; else 0."""
+    """EARLIEST or LATEST if it asks for the first or the last of several times; else 0."""
 
     def to_parameters(self, *, at: date) -> dict[str, Any]:
-        """Return the times by the slots of a statement, for what is asked at `at`."""
+        """Return the times as parameters of a statement, for a question asked on day `at`."""
         years = range(at.year - YEARS_BACK, at.year + YEARS_AHEAD + 1)
         exact = [
             one
@@ -65,14 +65,14 @@ def _midnight(day: date) -> datetime:
 
 @lru_cache(REMEMBERED_QUESTIONS)
 def read_times(question: str, *, at: datetime) -> TimesAsked:
-    """Return when a question that is asked at `at` asks about, in the languages that dates have."""
+    """Return the times that a question asked on day `at` asks about, in all supported languages."""
     head, rest = question[:READ_CHARACTERS], question[READ_CHARACTERS:]
     times = _Reader(head, find_question_language(head), at).read()
     return replace(times, words=times.words + rest)
 
 
 class _Reader:
-    """A question in which times become marks, one after the other."""
+    """A question in which times are replaced by marks, one by one."""
 
     def __init__(self, question: str, language: Language | None, at: datetime) -> None:
         self.question = question
@@ -81,12 +81,12 @@ class _Reader:
         self.at = at
         self.grammar = grammar_of(language, is_cjk=bool(CJK.search(question)))
         self.spans: list[Span] = []
-        """Spans of time, by the numbers of their marks."""
+        """Spans of time, by the number of their mark."""
         self.relative: set[int] = set()
-        """The marks of times that are relative to the moment of asking."""
+        """Marks of times that depend on when the question is asked."""
 
     def read(self) -> TimesAsked:
-        """Return what the question asks about."""
+        """Return the times that the question asks about."""
         for dated in reversed(find_dates(self.text)):
             self._replace(dated.start, dated.end, dated.span)
         self._read(self.grammar.exact)
@@ -104,7 +104,7 @@ class _Reader:
         )
 
     def _join_words(self) -> str:
-        """Return the words that are left, or all where none is."""
+        """Return the words that are left, or all if none is."""
         words = " ".join(MARK.sub(" ", self.text).split())
         if "'" in self.question:
             words = words.replace("’", "'")
@@ -121,7 +121,7 @@ class _Reader:
         self.text = self.text[:start] + mark + self.text[end:]
 
     def _read(self, patterns: list[Pattern], *, is_relative: bool = False) -> None:
-        """Replace what matches by a mark; of "in May" the month alone."""
+        """Replace matches by marks; of "in May" only the month."""
         for regex, meaning, _ in patterns:
 
             def replace(match: re.Match[str], meaning: object = meaning) -> str:
@@ -135,7 +135,7 @@ class _Reader:
             self.text = regex.sub(replace, self.text)
 
     def _read_around(self) -> None:
-        """Replace what makes another time of the times beside it."""
+        """Replace a time and the words that modify it by one mark."""
         for pattern in self.grammar.around if MARK.search(self.text) else ():
 
             def replace(match: re.Match[str], pattern: Pattern = pattern) -> str:
@@ -150,7 +150,7 @@ class _Reader:
             self.text = pattern.regex.sub(replace, self.text)
 
     def _find_latest(self, span: Span) -> Span:
-        """Return a span of every year in the latest year in which it has begun."""
+        """Return a yearly span in the latest year in which it has begun."""
         if not span.yearly:
             return span
         this_year = span.in_year(self.at.year)
@@ -158,7 +158,7 @@ class _Reader:
         return this_year if has_begun else span.in_year(self.at.year - 1)
 
     def _join_spans(self) -> tuple[Span, ...]:
-        """Return the spans that are left: beside an exact date no relative ones."""
+        """Return the spans; relative ones are dropped if there is an exact date."""
         marks = [ord(mark) - FIRST_MARK for mark in MARK.findall(self.text)]
         exact = [mark for mark in marks if mark not in self.relative]
         if any(not self.spans[mark].yearly for mark in exact):
@@ -179,7 +179,7 @@ class _Reader:
 
 
 def _apply(meaning: object, *arguments: object) -> Span | None:
-    """Return what a pattern means; None where its days do not exist."""
+    """Return the meaning of a match; None if its days do not exist."""
     try:
         return meaning(*arguments)  # type: ignore[operator, no-any-return]
     except (OverflowError, ValueError):  # before year 1, or 31 February

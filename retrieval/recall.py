@@ -39,28 +39,28 @@ Find = Callable[[Scope, Question], list[Hit]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer, its receipt, and how long its two costly steps took."""
+    """An answer, its receipt, and the duration of its two slow steps."""
 
     chosen: Chosen
     parts: list[Part]
     text: str
-    """The join of its parts."""
+    """The joined parts."""
     fence: Fence
     receipt: Retrieval
-    """It is stored when somebody is given the answer, who is not known before."""
+    """Stored once somebody is served the answer; the caller is not known before."""
     embedding_s: float
     search_s: float
     is_left_out: bool
-    """Whether the answer is less relevant than is wanted, so that nothing found is served."""
+    """Whether the answer is less relevant than requested, so that nothing found is served."""
 
     @property
     def unmarked_lines(self) -> list[str]:
-        """The lines of the text but those that carry the mark of a correction."""
+        """The lines of the text without those that carry the mark of a correction."""
         return [join(line) for line in split_lines(self.parts) if not is_marked(line)]
 
     @property
     def served(self) -> list[Hit]:
-        """What it would serve, facts first, each kind best first."""
+        """The memories that it would serve, facts first, each kind best first."""
         return [hit.found for hit in self.chosen.hits]
 
 
@@ -69,8 +69,8 @@ def recall(reading: Reading, request: RecallRequest, *, now: datetime) -> tuple[
 
     Calls no language model.
 
-    An unknown conversation gets an empty answer, and is not made. When the query
-    cannot be embedded the words alone are searched and the answer says so.
+    An unknown conversation gets an empty answer, and is not created. If the query cannot be
+    embedded, only words are searched, and the answer says so.
     """
 
     def draft_and_measure() -> tuple[Draft, Progress]:
@@ -91,7 +91,7 @@ def recall(reading: Reading, request: RecallRequest, *, now: datetime) -> tuple[
 def _write_down(
     draft: Draft, request: RecallRequest, asked_by: APIKey | None, *, started: float
 ) -> None:
-    """Write the receipt of an answer that was begun at `started`, and measure what it took."""
+    """Store the receipt of an answer begun at `started`, with how long it took."""
     receipt = draft.receipt
     receipt.parts = receipts.keep_parts(draft.parts, is_shared=request.is_shared)
     drafted = time.monotonic()
@@ -114,9 +114,9 @@ def _write_down(
 def draft_answer(
     *, tenant: Tenant, request: RecallRequest, now: datetime, find: Find | None = None
 ) -> Draft:
-    """Return what a request would be answered with; nothing is written, not even a receipt.
+    """Return the answer to a request; nothing is stored, not even a receipt.
 
-    `find` searches instead of the search that answers, and brings the same.
+    `find` replaces the usual search, with the same kind of result.
     """
     conversation = None
     if request.conversation_id is not None:
@@ -194,10 +194,10 @@ def _draft(
 
 
 def find_known(scope: Scope | None, request: RecallRequest) -> list[uuid.UUID] | None:
-    """Return the facts and episodes that the server had at the moment asked about; None: now.
+    """Return the facts and episodes known at the moment asked about; None: now.
 
-    With `as_of` the facts that it held then to be true at that other one. What was
-    quarantined or erased since is left out. Of a whole tenant its own search knows.
+    With `as_of`: the facts that the server then believed to be true at that other moment. What was
+    quarantined or erased since is left out. The search of a whole tenant does this by itself.
     """
     if scope is None or scope.is_everything or request.known_at is None:
         return None
@@ -209,9 +209,9 @@ def find_known(scope: Scope | None, request: RecallRequest) -> list[uuid.UUID] |
 
 
 def _estimate_relevance(hits: Sequence[Hit], embedder: Embedder, degraded: str) -> float | None:
-    """Return how likely the hits hold what was asked for; None: without a vector nobody knows.
+    """Return how likely the hits contain the answer; None: unknown without a vector.
 
-    A fact names whom it is about, so it tells best; where there is none, an episode does.
+    Estimated from a fact if there is one, as facts name their subject; else from an episode.
     """
     if degraded:
         return None

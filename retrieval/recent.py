@@ -1,13 +1,12 @@
-"""Finds messages that are in no episode yet, so that what was just said can be answered.
+"""Finds messages that are in no episode yet, so that questions about them can be answered.
 
-They have no search units: they are few, and read whole. Of the conversation that is asked in
-they come with `min_seq` or `fresh`. In the scope of a user those of his other open
-conversations (in that of a tenant: of the newest) come, too: with `max_tokens` the ones that
-share words with the question, with `fresh` also the last lines of each. Words decide what is
-shown, then recency.
+They have no search units: they are few, and all of them are read. The current conversation's are
+included with `min_seq` or `fresh`. In the scope of a user, those of the user's other conversations
+(for a tenant: of the newest) are included too: with `max_tokens` if they share words with the
+question, with `fresh` also the last lines of each. Shared words decide what is shown, then recency.
 
-Not by vector: these messages have none until they are in an episode, and to embed them while
-somebody waits costs 10 ms each.
+Vectors are not used: these messages have none until they are in an episode, and embedding them
+while a caller waits takes 10 ms each.
 """
 
 import math
@@ -37,25 +36,25 @@ HEADING = "## Recent Messages\n"
 READ_AT_MOST = 500
 SHOWN_AT_MOST = 20
 BUDGET_SHARE = 0.5
-"""Share of a token budget for recent messages; what they leave goes to memories."""
+"""Share of a token budget for recent messages; room left over goes to memories."""
 UNASKED_SHARE = 0.3
-"""Share of the budget where nobody asked for them by `min_seq` or `fresh`."""
+"""Share of the budget if the call did not ask for them by `min_seq` or `fresh`."""
 SHORTEST_WORD = 3
 LAST_LINES = 6
-"""Lines of each other open conversation, with `fresh`."""
+"""Number of last lines of each other open conversation, with `fresh`."""
 LEAST_SHARE = 0.5
-"""Share of the best match's weight; a message that weighs less does not fit the question."""
+"""Share of the best match's weight; a message below it does not match the question."""
 QUERY_READ, MESSAGE_READ = 2_000, 4_000
-"""Characters of the question, and of a message, that are compared."""
+"""Number of characters of the question, and of a message, that are compared."""
 KANA = re.compile("[\u3040-\u309f]+")
-"""Pieces of Japanese that are endings and particles, which every sentence has."""
+"""Japanese endings and particles, which occur in every sentence."""
 LEXEMES = """SELECT tsvector_to_array(public.memory_ts(%s, said))
 FROM unnest(%s::text[]) WITH ORDINALITY AS one (said, place) ORDER BY place"""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A message that may be shown; those with the greatest `worth` are."""
+    """A message that may be shown; those with the highest `worth` are."""
 
     message: Message
     worth: tuple[float, ...]
@@ -66,8 +65,8 @@ def find_recent(
 ) -> Block | None:
     """Return the messages of open windows to show, as a part of an answer: the newest that fit.
 
-    `conversation` is the one that is asked in. None if no message is to be shown, or if all up
-    to `min_seq` is indexed.
+    `conversation` is the current one. None if there is no message to show, or all up to `min_seq`
+    are indexed.
 
     Raises:
         Problem: the conversation has no message `min_seq` yet.
@@ -84,7 +83,7 @@ def find_recent(
 
 
 def _drop_copies(messages: Sequence[Message]) -> list[Message]:
-    """Return messages without those that somebody said in another conversation, too."""
+    """Return messages without those that repeat a message of another conversation."""
     first = {
         (message.name or message.role, message.content): message.conversation_id
         for message in reversed(messages)
@@ -99,9 +98,9 @@ def _drop_copies(messages: Sequence[Message]) -> list[Message]:
 def _find_own(
     conversation: Conversation, request: RecallRequest, *, is_alone: bool
 ) -> list[Choice]:
-    """Return the window of the conversation that is asked in, where that is asked for.
+    """Return the window of the current conversation, if the call asks for it.
 
-    `is_alone`: no other conversations are looked through. With others, `fresh` is about them.
+    `is_alone`: no other conversations are searched. With others, `fresh` is about them.
     """
     if request.min_seq is not None:
         progress = episodic_queries.measure_progress(conversation)
@@ -134,7 +133,7 @@ def _words(content: str) -> set[str]:
 def _find_others(
     scope: Scope, request: RecallRequest, conversation: Conversation | None
 ) -> list[Choice]:
-    """Return what waits in other conversations of a scope, if it fits the question or is new."""
+    """Return unprocessed messages of other conversations that match the question or are new."""
     homes = None if scope.is_everything else scope.homes
     newest = episodic_queries.waiting_in(
         scope.tenant,
@@ -159,9 +158,9 @@ def _find_others(
 
 
 def _weigh(query: str, messages: Sequence[Message]) -> list[float]:
-    """Return of each message how much its words say of the question's, 0.0 for none in common.
+    """Return for each message how many of the question's words it has, 0.0 for none.
 
-    A word weighs the more, the fewer of the messages have it.
+    A word counts the more, the fewer messages have it.
     """
     if not messages:
         return []
@@ -186,9 +185,9 @@ def read_lexemes(texts: Sequence[str], language: str) -> list[set[str]]:
 def _render(
     chosen: Sequence[Message], request: RecallRequest, *, with_places: bool
 ) -> Block | None:
-    """Return as many messages as the budget holds, the newest first to get in, oldest first.
+    """Return as many messages as fit, the newest chosen first, shown oldest first.
 
-    `with_places`: they stand under the conversation that each is from.
+    `with_places`: below the name of the conversation that each is from.
     """
     links, whole = request.links, request.whole
     room = None

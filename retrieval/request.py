@@ -1,11 +1,10 @@
-"""What an agent asks of `retrieve_memory`, its raw form and `context_pre_retrieve`.
+"""The options of `retrieve_memory`, its raw form and `context_pre_retrieve`.
 
-Each option is a field here from the form of the call to the parameters of the statement. To
-add one: its field in the form (`api/retrieve.py`, with what it means as `help_text`) and here,
-under the same name; then use `request.<name>` where it works. What narrows the search is a
-parameter of the statement (`parameters`); where to look is for `scope.py`; what chooses among hits
-stands in `selection.choose`, for plain and packed answers; how
-an answer reads is for `markdown.py` and `packing.py`.
+Each option has a field here. To add one: add the field under the same name to the form
+(`api/retrieve.py`, with its meaning as `help_text`) and here; then use `request.<name>`. What
+narrows the search is a parameter of the statement (`parameters`); where to look is for `scope.py`;
+what chooses among hits stands in `selection.choose`, for plain and packed answers; how an answer
+reads is for `markdown.py` and `packing.py`.
 """
 
 import uuid
@@ -20,54 +19,54 @@ from retrieval.question_times import TimesAsked, read_times
 SEMANTIC_LIMIT = 20
 PREFERENCE = "preference"
 SCOPES = CONVERSATION, USER, TENANT = "conversation", "user", "tenant"
-"""Scopes of a search: the conversation, all of its user's, or all of the tenant's."""
+"""Scopes of a search: the conversation, all of its user's, or the tenant's."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What an agent asks. `conversation_id` is the agent's own.
+    """The options of a request. `conversation_id` is the agent's own id.
 
-    `episodic_limit` None: five episodes, or with `max_tokens` as many as the budget holds.
+    `episodic_limit` None: five episodes, or with `max_tokens` as many as fit.
     """
 
     query: str
     conversation_id: uuid.UUID | None
-    """None: it is asked in no conversation; the scope is a user's or the tenant."""
+    """None: no current conversation; the scope is a user's or the tenant's."""
     kind: Retrieval.Kind
     queries: tuple[str, ...] = ()
     """Further questions, whose answers share the budget."""
     looked_up: tuple[str, ...] = ()
-    """Likewise, but made by a model from what it was shown: no receipt keeps their words."""
+    """Likewise, but written by a model from what it was shown: no receipt stores their words."""
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
     category: str | None = None
     preferences_only: bool = False
-    """Facts are preferences, and guidelines and dangers, which come unasked."""
+    """Only preferences, with guidelines and dangers, which are always included."""
     max_tokens: int | None = None
     as_of: datetime | None = None
-    """Answer with what was true then; None: with what is believed now."""
+    """Answer with what was true then; None: what is believed now."""
     known_at: datetime | None = None
-    """Answer with what the server believed then."""
+    """Answer with what the server believed then; None: now."""
     explain: bool = False
     min_seq: int | None = None
     fresh: bool = False
-    """Whether the last messages that are in no episode yet come, whatever the question."""
+    """Whether to include the last unprocessed messages, whatever the question."""
     scope: str = CONVERSATION
     user_id: str | None = None
-    """User whose conversations are searched with the scope `user`; None: the conversation's own."""
+    """User whose conversations the scope `user` searches; None: the conversation's own."""
     agent_id: str | None = None
-    """Agent to whose conversations several are narrowed."""
+    """Only conversations of this agent, if several are searched."""
     exclude_current: bool = False
-    """Whether the conversation that is asked in is left out of several."""
+    """Whether to leave out the current conversation, if several are searched."""
     fence: bool = False
-    """Whether the text stands between marks that say it is data."""
+    """Whether the text is put between marks that declare it data."""
     links: str = DEFANGED
     """How the text prints links: `defanged` or `plain`."""
     whole: bool = False
-    """Whether very long messages are shown whole, where no budget cuts them."""
+    """Whether very long messages are shown whole, if no budget cuts them."""
     min_relevance: float = 0.0
-    """An answer that is less relevant is empty."""
+    """Relevance below which an answer is empty."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -76,33 +75,33 @@ class RecallRequest:
 
     @property
     def asked(self) -> str:
-        """Return what the caller asks as one text, a line each: not what is looked up besides."""
+        """Return the caller's questions as one text, a line each, without looked-up ones."""
         return "\n".join([self.query, *self.queries])
 
     @property
     def joined(self) -> str:
-        """Return everything that is asked as one text, a line each."""
+        """Return all questions as one text, a line each."""
         return "\n".join(self.questions)
 
     @property
     def is_plain(self) -> bool:
-        """Whether the search brings all that is shown: markdown shows few messages."""
+        """Whether the search returns all that is shown: markdown shows few messages."""
         shows_few = self.max_tokens is None and self.kind is not Retrieval.Kind.RETRIEVE_RAW
         return shows_few and not self.is_shared
 
     @property
     def is_shared(self) -> bool:
-        """Whether several conversations are looked through."""
+        """Whether several conversations are searched."""
         return self.scope != CONVERSATION
 
     @property
     def names_recent(self) -> bool:
-        """Whether the call asks for messages that are in no episode yet."""
+        """Whether the call asks for unprocessed messages."""
         return self.min_seq is not None or self.fresh
 
     @property
     def takes_recent(self) -> bool:
-        """Whether an answer has such messages unasked: a budget of several conversations."""
+        """Whether unprocessed messages come anyway: a budget, several conversations."""
         has_room = self.max_tokens is not None and self.kind is not Retrieval.Kind.CONTEXT
         is_narrow = self.category is not None or not self.is_present
         return self.is_shared and has_room and not is_narrow
@@ -114,26 +113,27 @@ class RecallRequest:
 
     @property
     def is_present(self) -> bool:
-        """Whether no other moment is asked about."""
+        """Whether no other moment than now is asked about."""
         return self.as_of is None and self.known_at is None
 
     def read_times(self, now: datetime) -> TimesAsked:
-        """Return when it asks about, relative to the moment that it asks about, or to now.
+        """Return the times it asks about, relative to the moment it asks about, or to now.
 
-        Without a budget times narrow nothing: all its words are searched.
+        Without a budget, times do not restrict the search: all words are searched.
         """
         if self.max_tokens is None:
             return TimesAsked(words=self.query)
         return read_times(self.query, at=self.as_of or self.known_at or now)
 
     def parameters(self) -> dict[str, Any]:
-        """Return what the statement that searches a conversation takes of it, by its slots."""
+        """Return its parameters of the statement that searches a conversation."""
         return {"category": self.searched_category, "as_of": self.as_of, "explain": self.explain}
 
     def to_json(self) -> dict[str, Any]:
-        """Return every option as it is applied, for a receipt, which has the questions by itself.
+        """Return every option as applied, for a receipt, which stores the questions separately.
 
-        `queries` is left as the lengths of the further ones in the text, `looked_up` as a number.
+        `queries` is stored as the lengths of further questions in the text, `looked_up` as a
+        number.
         """
         values = asdict(self)
         del values["query"], values["kind"], values["queries"], values["looked_up"]
@@ -151,9 +151,9 @@ UNREPEATED = ("query", "kind", "min_seq", "fresh", "looked_up")
 
 
 def read_request(retrieval: Retrieval) -> RecallRequest:
-    """Return what a receipt's question asked, to be answered once more as markdown.
+    """Return the request in a receipt, to be answered again as markdown.
 
-    Without `min_seq` and `fresh`: what was new then is processed by now.
+    Without `min_seq` and `fresh`: messages that were new then are processed by now.
     """
     params: dict[str, Any] = {}
     for option in fields(RecallRequest):

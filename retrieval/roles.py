@@ -1,7 +1,7 @@
-"""Who says it counts: what users say goes before what assistants reply, unless that is asked for.
+"""Ranks what users say above what assistants reply, unless the question asks for replies.
 
-An assistant's replies are long and repeat the words of the question that they answer, so they
-would fill any budget; what somebody wants to know later is mostly what the user said.
+An assistant's replies are long and repeat the words of the question they answer, so they would fill
+any budget; later questions are mostly about what the user said.
 """
 
 import re
@@ -15,14 +15,14 @@ USER_PRIOR = 4.0
 """For a line of a user where an assistant takes part: deviations from the mean line. Chosen on
 half of BEAM's chats: docs/decisions/019-retrieval.md has the others that were tried."""
 REPLY_SHARE = 0.15
-"""Share of the budget for one reply that was not asked for."""
+"""Share of the budget for one reply, if replies were not asked for."""
 
 _TABLE = read_table(__file__)
 ASKS_FOR_REPLY = re.compile("|".join(_TABLE["asks_for_reply"]), re.IGNORECASE)
 
 
 def is_reply(message: MessageRow) -> bool:
-    """Return whether an assistant said it."""
+    """Return whether an assistant wrote the message."""
     return message.role == Role.ASSISTANT
 
 
@@ -32,7 +32,7 @@ def asks_for_reply(question: str) -> bool:
 
 
 def holds_back_replies(messages: Iterable[MessageRow], *, question: str) -> bool:
-    """Return whether both users and assistants speak, and the question is not about replies."""
+    """Return whether users and assistants both speak, and the question is not about replies."""
     return {Role.USER, Role.ASSISTANT} <= {row.role for row in messages} and not asks_for_reply(
         question
     )
@@ -41,9 +41,9 @@ def holds_back_replies(messages: Iterable[MessageRow], *, question: str) -> bool
 def prefer_users(
     weights: Mapping[Place, float], messages: Mapping[Place, MessageRow], *, question: str
 ) -> dict[Place, float]:
-    """Return the scores of lines with the prior of who said them.
+    """Return the scores of lines, with USER_PRIOR added for users.
 
-    Where not both speak, or the question is about the replies, they stay.
+    Unchanged if not both speak, or the question is about the replies.
     """
     if not holds_back_replies(messages.values(), question=question):
         return {**weights}

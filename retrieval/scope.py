@@ -1,4 +1,4 @@
-"""Where a question is looked for: in one conversation, in all of a user's, or in a tenant."""
+"""The scope of a question: one conversation, all of a user's, or a tenant."""
 
 import uuid
 from dataclasses import dataclass
@@ -14,41 +14,41 @@ from retrieval.statements import read_file, run
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What every step of an answer takes of where to look."""
+    """The part of memory that every step of an answer searches."""
 
     tenant: Tenant
     conversation: Conversation | None = None
-    """The one conversation to look in; None: in several."""
+    """The one conversation to search; None: several."""
     homes: tuple[uuid.UUID, ...] = ()
-    """The conversations to look in; of a whole tenant the one that is asked in, for pins."""
+    """The conversations to search; for a whole tenant, the current one, for pinned facts."""
     owners: tuple[uuid.UUID, ...] = ()
-    """Owners of what a user has, as `indexing.owners` has them."""
+    """Owners of the user's search entries, see `indexing.owners`."""
     user_ids: tuple[str, ...] = ()
-    """Under which a user is known; empty: no user's conversations are looked through."""
+    """Ids under which a user is known; empty: no user's conversations are searched."""
     languages: tuple[str, ...] = (SIMPLE,)
     """Languages of the conversations."""
     left_out: uuid.UUID | None = None
-    """A conversation that is not looked through."""
+    """A conversation that is not searched."""
     agent_id: str | None = None
-    """Agent to whose conversations several are narrowed."""
+    """Only conversations of this agent, if several are searched."""
     has_corrections: bool = True
-    """Whether anything there was ever corrected."""
+    """Whether anything in it was ever corrected."""
     is_moving: bool = False
-    """Whether some of a user's entries do not stand under his scope yet."""
+    """Whether some of a user's entries are not in the user's scope yet."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether several conversations are looked through."""
+        """Whether several conversations are searched."""
         return self.conversation is None
 
     @property
     def is_everything(self) -> bool:
-        """Whether the whole tenant is looked through."""
+        """Whether the whole tenant is searched."""
         return self.is_shared and not self.user_ids
 
     @property
     def key(self) -> uuid.UUID | None:
-        """The conversation, or the scope of a user who is known under one id; else None."""
+        """The conversation, or the scope of a user known under a single id; else None."""
         if self.conversation:
             return self.conversation.id
         return self.owners[0] if len(self.owners) == 1 else None
@@ -74,10 +74,10 @@ def find_scope(
     agent_id: str | None = None,
     exclude_current: bool = False,
 ) -> Scope | None:
-    """Return where to look, as the options of a call say; None: nowhere, as nothing is there.
+    """Return the scope of a call by its options; None if there is nothing to search.
 
-    `conversation` is the one that is asked in, None where it is not there, or none was named.
-    What people say of who is who holds at once. A key that is bound to users sees no others.
+    `conversation` is the current one, None if it does not exist or none was named. Merges of people
+    apply at once. A key that is bound to users sees no others.
     """
     user_id = user_id or (conversation.user_id if conversation else "")
     if scope == CONVERSATION or (scope == USER and not user_id):
@@ -94,7 +94,7 @@ def find_scope(
 
 
 def find_user_ids(tenant: Tenant, user_id: str) -> tuple[str, ...]:
-    """Return the ids under which a user is known; none that the caller may not see."""
+    """Return the ids under which a user is known, without those that the caller may not see."""
     scope = _find_user_scope(tenant, user_id, None, None)
     return scope.user_ids if scope else ()
 

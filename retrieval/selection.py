@@ -1,4 +1,4 @@
-"""Chooses what an answer serves of what was found: all of it, or what a budget holds."""
+"""Chooses which of the results an answer serves: all, or what fits into a budget."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,16 +30,16 @@ from retrieval.search.in_conversation import put_newer_first
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What an answer serves, each kind best first, and how it reads."""
+    """The memories that an answer serves, each kind best first, and its text."""
 
     facts: list[FactHit]
     episodes: list[EpisodeHit]
     blocks: tuple[Block, ...] = ()
-    """The parts of the text: facts, then episodes or days of them, then `recent`."""
+    """The parts of the text: facts, then episodes or days, then `recent`."""
     recent: Block | None = None
-    """Messages in no episode yet, oldest first, where such are asked for."""
+    """Unprocessed messages, oldest first, if the call includes them."""
     beyond: tuple[str, ...] = ()
-    """Episodes that are left out, as their messages come to more than an answer may hold."""
+    """Episodes left out because their messages exceed the size of an answer."""
 
     @property
     def hits(self) -> list[FactHit | EpisodeHit]:
@@ -48,11 +48,11 @@ class Chosen:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """Messages of which the text shows a part, and episodes left out for their size, by id."""
+        """Ids of messages shown in part, and of episodes left out for their size."""
         return (*self.beyond, *(message_id for block in self.blocks for message_id in block.cut))
 
     def list_corrections(self, links: str) -> dict[str, str]:
-        """Return what is said of what contradicts a correction, by the id of what is served."""
+        """Return the corrections of served texts, by the id of what is served."""
         rows = list_rows(self.hits)
         rows += self.recent.messages if self.recent else ()
         return {str(row.id): join(row.correction.render(links)) for row in rows if row.correction}
@@ -61,7 +61,7 @@ class Chosen:
 def list_rows(
     hits: Sequence[FactHit | EpisodeHit],
 ) -> list[FactHit | EpisodeHit | MessageRow | Message]:
-    """Return memories and then their messages, in order: all that may carry a mark."""
+    """Return memories and then their messages, in order: everything that may carry a mark."""
     return [*hits, *(row for hit in hits for row in hit.messages)]
 
 
@@ -74,9 +74,9 @@ def choose(
     conversation: Conversation | None,
     is_left_out: bool = False,
 ) -> Chosen:
-    """Return what an answer serves of hits, best first; nothing of them where it is left out.
+    """Return what an answer serves of hits, best first; nothing of them if it is left out.
 
-    `conversation` is the one that is asked in, where it is there.
+    `conversation` is the current one, if it exists.
     """
     recent = None
     if request.names_recent or (request.takes_recent and not is_left_out):
@@ -106,7 +106,7 @@ def _choose_packed(
     max_tokens: int,
     now: datetime,
 ) -> Chosen:
-    """Return what a budget holds."""
+    """Return what fits into the budget."""
     quoted = [hit for hit in episodes if hit.lines]
     candidates = load_candidates(
         scope,
@@ -143,7 +143,7 @@ def _choose_all(
     episode_hits: Sequence[Hit],
     now: datetime,
 ) -> Chosen:
-    """Return all that was found: no budget limits the answer."""
+    """Return everything found: no budget limits the answer."""
     shown, detailed = episodes_shown(episode_hits), episode_hits
     with_pinned = _wants_pinned(request)
     if request.is_plain:
@@ -166,7 +166,7 @@ def _choose_all(
 def _put_corrections_first(
     tenant: Tenant, hits: Sequence[Hit], *, as_of: datetime | None
 ) -> list[Hit]:
-    """Return facts in their order, but one that contradicts a correction behind that."""
+    """Return facts in order, but one that contradicts a correction after it."""
     ids = [hit.memory_id for hit in hits]
     corrections = find_corrections(tenant, ids, as_of)
     heirs = {fact_id: found.heir_id for fact_id, found in corrections.items() if found.heir_id}
@@ -187,9 +187,9 @@ def _set_marks(
     episodes: Sequence[EpisodeHit],
     messages: Iterable[MessageRow] = (),
 ) -> None:
-    """Set on what is served what answers say of it where something was corrected.
+    """Set the corrections on what is served, if something was corrected.
 
-    Not on what was believed at a moment: the correction may have come later.
+    Not for a past moment: the correction may have come later.
     """
     if request.known_at is None and scope.has_corrections:
         rows = [*messages, *list_rows([*facts, *episodes])]
@@ -198,6 +198,6 @@ def _set_marks(
 
 
 def _wants_pinned(request: RecallRequest) -> bool:
-    """Return whether something goes before any answer or into a budget unasked."""
+    """Return whether facts are included unasked, before an answer or in a budget."""
     has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
     return has_place and not request.category and request.is_present

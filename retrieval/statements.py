@@ -1,6 +1,6 @@
-"""Reads the statements under `sql`, fills in the parts that several of them share, runs them.
+"""Reads the statements under `sql`, inserts the parts that several share, and runs them.
 
-Of constants only: whatever somebody said is a parameter.
+Only constants are inserted: everything that somebody said is a parameter.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
 
 @cache
 def read_hybrid() -> str:
-    """Return the text of the statement that searches a conversation, or a user's."""
+    """Return the text of the statement that searches a conversation or a user."""
     return read_file("hybrid.sql").replace("{within}", WITHIN).replace("{counted}", COUNTED)
 
 
@@ -44,7 +44,7 @@ def read_hybrid() -> str:
 def read_find(*, routed: bool = False) -> str:
     """Return the text of the statement that finds memories of a whole tenant.
 
-    `routed`: for Citus, whose planner looks for the tenant beside every table.
+    `routed`: for Citus, whose planner needs the tenant condition on every table.
     """
     body = read_file("find.sql")
     described = _read_body("describing.sql")
@@ -62,7 +62,7 @@ def read_find(*, routed: bool = False) -> str:
 
 @cache
 def read_edges(name: str, *, once: bool) -> str:
-    """Return the text of a statement that follows links; `once`: each memory one time a list."""
+    """Return the text of a statement that follows links; `once`: each memory once per list."""
     edges = _read_body("edges.sql")
     for column, end in (("once_to", "to_memory_id"), ("once_from", "from_memory_id")):
         edges = edges.replace(f"{{{column}}}", f"DISTINCT ON (link.{end})" if once else "")
@@ -71,7 +71,7 @@ def read_edges(name: str, *, once: bool) -> str:
 
 @cache
 def read_profile() -> str:
-    """Return the text of the statement that a profile is chosen from."""
+    """Return the text of the statement that selects the facts of a profile."""
     load = _read_body("load.sql")
     for slot in ("facts", "episodes"):
         chosen = "(SELECT ids FROM {slot})::uuid[]".replace("{slot}", slot)
@@ -80,13 +80,13 @@ def read_profile() -> str:
 
 
 def _read_body(name: str) -> str:
-    """Return a part without the `WITH` that tells where it begins."""
+    """Return a part without the `WITH` at its beginning."""
     return read_file(name).removeprefix("WITH\n")
 
 
 SLOT = re.compile(r"%\((\w+)\)s")
 FOUND_ELSEWHERE = InvalidSqlStatementName, DuplicatePreparedStatement
-"""Errors of a session that lacks a plan, or has one that this process did not make."""
+"""Errors of a session without a plan, or with a plan that this process did not prepare."""
 # A plan that was made while the tables were small outlives that: it reads none of them whole.
 PLANNED_FOR_ANY = """
 SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
@@ -96,12 +96,13 @@ SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
 def run(
     text: str, params: dict[str, Any], *, fixed: Iterable[str] = (), keep: bool = True
 ) -> list[Any]:
-    """Return the rows of a statement whose plan the connection keeps: read and planned once.
+    """Return the rows of a statement that the connection prepares once and runs many times.
 
-    There is a plan for each set of the values of `fixed`: let there be few. What is not asked
-    for is folded away by them.
+    There is one plan for each combination of the values of `fixed`, so keep these few; each plan
+    leaves out what it does not need.
 
-    A pooler may lend another session, where the plan is missing, or was made for somebody else.
+    A pooler may lend another session, in which the plan is missing or was prepared for another
+    text.
     """
     name, prepare, by_plan = _to_plan(text, tuple((key, repr(params[key])) for key in fixed))
     is_distributed = connection.is_distributed  # type: ignore[attr-defined]
@@ -123,7 +124,7 @@ def run(
 
 @cache
 def _to_plan(text: str, fixed: tuple[tuple[str, str], ...]) -> tuple[str, str, str]:
-    """Return the name of a plan, what makes it, and what runs it."""
+    """Return the name of a plan, the statement that prepares it, and the one that runs it."""
     name = "memory_" + hashlib.sha256(repr((text, fixed)).encode()).hexdigest()[:32]
     written = {key for key, _ in fixed}
     names = list(dict.fromkeys(slot for slot in SLOT.findall(text) if slot not in written))
@@ -137,12 +138,12 @@ def _to_plan(text: str, fixed: tuple[tuple[str, str], ...]) -> tuple[str, str, s
 
 
 def to_array(items: Iterable[str]) -> str:
-    """Return numbers or ids as PostgreSQL writes an array of them."""
+    """Return numbers or ids in PostgreSQL's array syntax."""
     return "{" + ",".join(items) + "}"
 
 
 def fetch_dicts(cursor: Any) -> list[dict[str, Any]]:
-    """Return what a statement has answered, each row by the names of its columns."""
+    """Return the result of a statement, each row by column name."""
     names = [column.name for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 

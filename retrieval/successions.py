@@ -1,12 +1,12 @@
-"""Finds facts about one subject of which the newer stands first, and the older as "earlier".
+"""Finds facts about one subject, to print the newer first and mark the older as "earlier".
 
-Of the two best facts of one speaker the newer is printed first, whatever they say: no measure tells
-a former value from what is still true well enough to put a fact behind for it. Both have a date.
+Of one speaker's best facts the newer is printed first, whatever they say: no measure tells a former
+value from one that still holds well enough to lower a fact's rank. Both have a date.
 
-Two sentences of one speaker that differ only in how they end ("My locker code is 4482.", "My
-locker code is 5190.") give two values of one thing. That reads no language, and misses what is put
-in other words. An open suggestion of a contradiction brings the newer right before the older,
-whatever the words; but one of four is wrong, so nothing is called earlier for it.
+Two sentences of one speaker that differ only in how they end ("My locker code is 4482.", "My locker
+code is 5190.") give two values of one thing. This works in any language, but misses other wordings.
+An open suggestion of a contradiction puts the newer fact right before the older one, whatever the
+words; but one in four is wrong, so it does not mark a fact as earlier.
 """
 
 from collections.abc import Sequence
@@ -19,23 +19,23 @@ from retrieval.hits import FactHit, Place
 from semantic.offline.quotations import parse_quote
 
 COMPARED = 8
-"""The best facts: further down none is about as good as these."""
+"""Number of best facts that are compared: those below are less about the question."""
 LEAST_SHARED = 2
-"""Content words before the value: "I love pizza." and "I love pasta." are no two values."""
+"""Content words before the value: "I love pizza." and "I love pasta." share too few."""
 VALUE_AT_MOST = 4
-"""Words of a value; more are another story."""
+"""Largest number of words of a value."""
 
 
 class Succession(NamedTuple):
-    """Facts, best first, each older one right behind its newest."""
+    """Facts, best first, each older one right after its newest."""
 
     facts: list[FactHit]
     earlier: set[str]
-    """The ids of those that give the former value of a thing."""
+    """Ids of the facts that state a former value."""
 
 
 def find_succession(facts: Sequence[FactHit]) -> Succession:
-    """Return facts, best first, in the order in which they follow each other."""
+    """Return facts, best first, each followed by its older ones."""
     compared = facts[:COMPARED]
     heirs: dict[str, FactHit] = {}
     earlier: set[str] = set()
@@ -57,9 +57,9 @@ def find_succession(facts: Sequence[FactHit]) -> Succession:
 
 
 def put_newest_first(facts: Sequence[FactHit]) -> list[FactHit]:
-    """Return facts, best first, in their order, but those of one speaker by day, newest first.
+    """Return facts, best first, but each speaker's by day, newest first.
 
-    What one message says stands together in the order in which it says that: ids grow with time.
+    Facts of one message stay together in its own order: ids grow with time.
     """
     best: dict[Place, int] = {}
     for place, hit in enumerate(facts):
@@ -80,7 +80,7 @@ def _speaker(hit: FactHit) -> str:
 
 
 def moment_of(hit: FactHit) -> tuple[datetime, int]:
-    """Return since when a fact is true, and where it was said last: the later, the newer."""
+    """Return since when a fact is true, and the last seq that states it: the later, the newer."""
     return hit.valid_at, max((row.seq for row in hit.messages), default=0)
 
 

@@ -1,6 +1,6 @@
-"""The patterns by which a question's times are read, made from the words of its language.
+"""Builds the patterns that read a question's times, from the words of its language.
 
-A time that was read before is one character of a private range, a mark.
+A time that was read already is a mark: one private-use character.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from retrieval import time_meanings as meanings
 from retrieval.question import Span
 
 EARLIEST, LATEST = 1, -1
-"""Which of several times is asked for."""
+"""Which of several times the question asks for."""
 MARKS = "\ue000-\uefff"
 T, U = f"(?P<t>[{MARKS}])", f"(?P<u>[{MARKS}])"
 YEAR = r"(?P<year>(?:19|20)\d\d)\b"
@@ -29,47 +29,47 @@ PARTS = {
     "mid": (1 / 3, 2 / 3),
     "late": (2 / 3, 1.0),
 }
-"""Shares of a month, a season or a year; the longer phrases come first."""
+"""Shares of a month, a season or a year; longer phrases come first."""
 HALVES = (0.0, 1 / 2), (1 / 2, 1.0)
 UNIT_DAYS = (1, 7, 30, 365)
 ENGLISH_UNITS = ("days?", "weeks?", "months?", "years?")
 CJK_UNITS = ("天|日間?", "周|星期|週間", "个?月|ヶ月", "年")
 NAMES = "march|april|may|june|august"
-"""English months that are also first names or other words: alone they are none."""
+"""English months that are also first names or other words: alone they are not read as months."""
 WORDS = "march|may"
-"""Those that are other words: behind a preposition they count with a capital."""
+"""Months that are also other words: after a preposition they need a capital letter."""
 
 Read = Callable[..., Span | None]
 
 
 class Pattern(NamedTuple):
-    """What to look for, and what it means; of what matches the group `time` is what was read."""
+    """What to find and its meaning; the group `time` of the match is the part that was read."""
 
     regex: re.Pattern[str]
     meaning: Read
     is_bound: bool = False
-    """Whether a time that comes back every year is its latest one here."""
+    """Whether a yearly time means its latest occurrence here."""
 
 
 @dataclass(slots=True)
 class Grammar:
-    """The patterns of a language, by the step in which they are read, in order."""
+    """The patterns of a language, by step, in the order in which they are applied."""
 
     exact: list[Pattern] = field(default_factory=list)
-    """Years, months, seasons and quarters that a preposition or a year makes sure of."""
+    """Years, months, seasons and quarters that a preposition or a year makes unambiguous."""
     around: list[Pattern] = field(default_factory=list)
-    """What makes another time of the times beside it."""
+    """Words that change a time beside them."""
     relative: list[Pattern] = field(default_factory=list)
-    """What is counted from the moment of asking."""
+    """Times counted from the moment of asking."""
     bare: list[Pattern] = field(default_factory=list)
     """Months by themselves."""
     orders: list[tuple[int, re.Pattern[str]]] = field(default_factory=list)
-    """What asks for the first or the last of several times."""
+    """Words that ask for the first or the last of several times."""
 
 
 @cache
 def grammar_of(language: Language | None, *, is_cjk: bool = False) -> Grammar:
-    """Return the patterns of a language; None: of English, or of Chinese and Japanese."""
+    """Return the patterns of a language; None: English, or Chinese and Japanese."""
     words = _read_words()[language.code if language else "cjk" if is_cjk else "en"]
     names = _Names(
         numbers=language.numbers if language else NUMBERS,
@@ -102,7 +102,7 @@ def _read_words() -> dict[str, dict[str, Any]]:
 
 @cache
 def _known_by() -> dict[str, frozenset[str]]:
-    """Return the words by which a question's language is told, by its code."""
+    """Return the words that identify a question's language, by its code."""
     known = {code: set(words["known_by"].split()) for code, words in _read_words().items()}
     for language in get_languages():
         names = {name.lower() for name in (*language.months, *language.weekdays)}
@@ -121,7 +121,7 @@ def find_question_language(question: str) -> Language | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Names:
-    """How a language names units, as patterns."""
+    """Patterns of a language's names of units."""
 
     numbers: Sequence[str]
     units: Sequence[str]
@@ -132,7 +132,7 @@ class _Names:
     seasons: Sequence[str]
     few: str
     edge: str
-    """What parts words."""
+    """Separator between words."""
 
     @property
     def count(self) -> str:
@@ -162,7 +162,7 @@ def _find_exact(words: dict[str, Any], names: _Names) -> Iterator[Pattern]:
 
 
 def _find_around(words: dict[str, Any], names: _Names, *, is_behind: bool) -> Iterator[Pattern]:
-    """Yield what makes other times of times; `is_behind`: its words stand behind them."""
+    """Yield patterns that change times; `is_behind`: their words come after the time."""
 
     def beside(word: str) -> str:
         return rf"{T}\s*(?:{word})" if is_behind else rf"\b(?:{word})[\s-]*{T}"

@@ -1,6 +1,6 @@
-"""What phrases around times mean: parts of a time, quarters and seasons, bounds, the last days.
+"""The meaning of phrases around times: part of a time, quarter, season, bound, last days.
 
-A function is given what a pattern has matched, and the times within it.
+A function gets the match of a pattern, and the times in it.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from retrieval.question import ANY_YEAR, Span
 LEAST_YEAR_DAYS, MOST_YEAR_DAYS = 365, 366
 WEEK = 7
 FEW = 3
-"""What "a few" and "several" count as."""
+"""Number that "a few" and "several" mean."""
 LAST = -1
-"""The number of "the last week" of a time."""
+"""Number that stands for "last" in "the last week of" a time."""
 LATENESS = 1.25
-"""Two weeks before a day are said of what lies up to so many times as far back."""
+"""A day "two weeks before" another may lie this many times as far back."""
 OPEN_PAST, OPEN_FUTURE = date(1900, 1, 1), date(2200, 1, 1)
-"""Ends of what was before a time, and after it."""
+"""Ends of the spans before a time, and after it."""
 
 Match = re.Match[str]
 
 
 def part(share: tuple[float, float], match: Match, whole: Span) -> Span | None:
-    """Return some part of a time that has more than a week."""
+    """Return a part of a time that is longer than a week."""
     if whole.days <= WEEK:
         return None
     first, end = (round(end * whole.days) for end in share)
@@ -54,20 +54,20 @@ def season_of(index: int, match: Match, year: Span) -> Span | None:
 def lead_to(
     sign: int, unit_days: int, numbers: Sequence[str], match: Match, time: Span
 ) -> Span | None:
-    """Return "two weeks before" a time, or after it; the time itself is when people tell of it."""
+    """Return "two weeks before" or after a time, up to the time itself, when people mention it."""
     away = round(LATENESS * unit_days * _count(match["n"], numbers))
     return _widen(time, sign * away)
 
 
 def lead_to_weekday(sign: int, day: int, match: Match, time: Span) -> Span | None:
-    """Return "the Sunday before" a time up to that."""
+    """Return "the Sunday before" a time, up to that time."""
     if sign < 0:
         return _widen(time, -((time.first.weekday() - day - 1) % 7 + 1))
     return _widen(time, (day - time.last.weekday() - 1) % 7 + 1)
 
 
 def between(match: Match, first: Span, last: Span) -> Span | None:
-    """Return the days from the first time to the last; a year at one of them is that of both."""
+    """Return the days from the first time to the last; a year given once applies to both."""
     if first.yearly and not last.yearly:
         first = first.in_year(last.first.year)
     elif last.yearly and not first.yearly:
@@ -121,7 +121,7 @@ def weekday(day: int, match: Match, at: date) -> Span | None:
 
 
 def day_of_month(match: Match, at: date) -> Span | None:
-    """Return "the 14th", the latest that there was."""
+    """Return "the 14th": its latest occurrence."""
     month = at.replace(day=1)
     if int(match["day"]) > at.day:
         month = (month - timedelta(days=1)).replace(day=1)
@@ -137,7 +137,7 @@ def _count(word: str | None, numbers: Sequence[str]) -> int:
 
 
 def _cut(whole: Span, first: int, days: int) -> Span:
-    """Return so many days of a time, a day at least, from one of its days on."""
+    """Return a number of days of a time, at least one, from one of its days on."""
     start = whole.first + timedelta(days=first)
     end = start + timedelta(days=max(days, 1) - 1)
     return Span(start, min(end, whole.last), whole.yearly)

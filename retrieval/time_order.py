@@ -1,4 +1,4 @@
-"""Orders messages by their scores, and about equal ones by time, as the question asks."""
+"""Orders messages by score, and messages of similar score by time, as the question asks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from retrieval.hits import MessageRow, Place
 Key = TypeVar("Key", bound=Place)
 
 ORDERED_WITHIN = 4.0
-"""Below the best score, in deviations: what is further down does not answer as well."""
+"""Distance from the best score, in deviations, within which messages are ordered by time."""
 ORDER_BONUS = 3.0
-"""Bonus of the first of these messages where the first is asked for; less for each one after it."""
+"""Bonus of the first of these messages in time; less for each later one."""
 
 
 def order_messages(
     messages: Mapping[Key, MessageRow], scores: Mapping[Key, float], *, order: int
 ) -> list[MessageRow]:
-    """Return messages, best first, of equal ones the newest; of about equal ones as is asked for.
+    """Return messages best first, ties newest first; similar scores in the order asked for.
 
     `order`: EARLIEST or LATEST where the question asks for the first or the last time, else 0.
     """
@@ -36,7 +36,7 @@ def order_messages(
 def _lead_by_time(
     messages: Mapping[Key, MessageRow], scores: Mapping[Key, float], order: int
 ) -> dict[Key, float]:
-    """Return scores that rise the more, the earlier (or the later) one of the best ones is."""
+    """Return scores raised by how early (or late) each of the best messages is."""
     least = max(scores.values()) - ORDERED_WITHIN
     rivals = [place for place, score in scores.items() if score >= least]
     rivals.sort(key=lambda place: order * messages[place].said_at.timestamp())

@@ -1,4 +1,4 @@
-"""What is known of a conversation: its newest episodes, and how far it is processed."""
+"""The calls for a conversation's newest episodes and for how far it is processed."""
 
 import uuid
 from datetime import timedelta
@@ -67,7 +67,7 @@ class Recent(ReadView):
     memory_operations = {"POST": "search_memory"}
 
     def read_scope(self, form: type[ScopedInput]) -> tuple[dict[str, Any], Scope | None]:
-        """Return the checked input, and where to look; None: nothing is there."""
+        """Return the checked input, and the scope; None if there is nothing to search."""
         params = self.read(form, context=default_scope(self.tenant(), self.key()))
         asked_in, conversation = params["conversation_id"], None
         if asked_in is not None:

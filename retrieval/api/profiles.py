@@ -1,4 +1,4 @@
-"""The calls `profile`: what to know of a user, a conversation or an agent, unasked."""
+"""The calls `profile`: facts about a user, a conversation or an agent, without a question."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ class SectionsField(serializers.CharField):
 
 
 class ProfileQuery(Strict):
-    """What the query string of a profile may say."""
+    """The query string of a profile."""
 
     max_tokens = QueryNumberField(
         default=MAX_TOKENS, min_value=1, max_value=1_000_000, help_text="What the text may have."
@@ -89,7 +89,7 @@ class EarlierFact(Output):
 
 
 class ProfileFact(EarlierFact):
-    """A line of a profile, with its sources and what it replaces."""
+    """A line of a profile, with its sources and the facts that it replaces."""
 
     category = serializers.ChoiceField(choices=CATEGORIES)
     conversation_id = serializers.UUIDField()
@@ -111,7 +111,7 @@ class ProfileEpisode(Output):
 
 
 class ProfileSection(serializers.Serializer[Any]):
-    """A part of a profile: facts, or of `episodes` these."""
+    """A part of a profile: facts, or for `episodes` the last episodes."""
 
     name = serializers.ChoiceField(choices=SECTIONS)
     facts = ProfileFact(many=True)
@@ -156,11 +156,11 @@ class ProfileView(ReadView):
     memory_operations = {"GET": "search_memory"}
 
     def find_scope(self, **named: Any) -> Scope | None:
-        """Return where to look; None: nothing is there that the caller may see."""
+        """Return the scope; None if there is nothing that the caller may see."""
         raise NotImplementedError
 
     def answer(self, **named: Any) -> HttpResponseBase:
-        """Return the profile, or 304 where the caller has it already."""
+        """Return the profile, or 304 if the caller has it already."""
         started = time.monotonic()
         params = {"links": self.key().links, **self.read_query(ProfileQuery)}
         form, is_fenced = params.pop("format"), params.pop("fence") == "true"
@@ -195,7 +195,7 @@ class ProfileView(ReadView):
 
 
 class UserProfile(ProfileView):
-    """What to know of a user."""
+    """What is known about a user."""
 
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_user(self.tenant(), named["user_id"])
@@ -206,7 +206,7 @@ class UserProfile(ProfileView):
 
 
 class AgentProfile(ProfileView):
-    """What to know from the conversations that an agent leads."""
+    """What is known from the conversations that an agent leads."""
 
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_agent(self.tenant(), named["agent_id"])
@@ -217,7 +217,7 @@ class AgentProfile(ProfileView):
 
 
 class ConversationProfile(ProfileView):
-    """What to know from one conversation."""
+    """What is known from one conversation."""
 
     def find_scope(self, **named: Any) -> Scope | None:
         return in_one(episodic_queries.get_by_external_id(
@@ -230,7 +230,7 @@ class ConversationProfile(ProfileView):
 
 
 def make_etag(form: str, is_fenced: bool, links: str, body: Mapping[str, Any]) -> str:
-    """Return what changes with anything that is shown, with its sources and what it replaces.
+    """Return a tag that changes with anything shown, its sources and what it replaces.
 
     Weak: the marks around a text differ from answer to answer, and so does the receipt.
     """
@@ -240,7 +240,7 @@ def make_etag(form: str, is_fenced: bool, links: str, body: Mapping[str, Any]) -
 
 
 def render_profile(drafted: Profile) -> dict[str, Any]:
-    """Return what a `ProfileOutput` has, its receipt aside."""
+    """Return the values of a `ProfileOutput`, without its receipt."""
     sections = [
         {"name": name, "facts": facts, "episodes": episodes}
         for name, lines in groupby(drafted.lines, key=attrgetter("section"))

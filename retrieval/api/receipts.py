@@ -66,7 +66,7 @@ class OneRetrieval(ReadView):
 
 
 class ReplayOutput(serializers.Serializer[Any]):
-    """An answer's text, made again."""
+    """The text of an answer, rebuilt."""
 
     receipt = serializers.UUIDField()
     text = serializers.CharField(allow_null=True)
@@ -86,7 +86,7 @@ def _find_receipts(tenant: Tenant) -> QuerySet[Retrieval]:
 
 
 def render_receipts(tenant: Tenant, page: Sequence[Retrieval]) -> Any:
-    """Return receipts with their hits, in the same order, in one query."""
+    """Return receipts with their hits, in the same order, by one query."""
     hits: dict[uuid.UUID, list[RetrievalHit]] = {row.id: [] for row in page}
     rows = RetrievalHit.objects.of(tenant).filter(retrieval__in=page)
     for hit in rows.order_by("retrieval_id", "memory_kind", "rank", "id"):

@@ -39,7 +39,7 @@ from semantic.renderings import CATEGORIES, FactOutput
 
 DETAILS = ["auto", "none", "low", "high"]
 GONE = "fusion"
-"""A field of up to version 0.2: numbers for the formula, which changed next to nothing."""
+"""Field of versions up to 0.2, now ignored: numbers for the formula, of little effect."""
 
 
 class ContextInput(ScopedInput):
@@ -179,21 +179,21 @@ class RecentMessage(Source):
 
 
 class Legs(serializers.Serializer[Any]):
-    """How many memories were found by BM25, and how many by vector."""
+    """Number of memories found by BM25, and number found by vector."""
 
     lexical = serializers.IntegerField()
     vector = serializers.IntegerField()
 
 
 class HowFound(fields.Output):
-    """How a memory got into the answer; a rank is null where that ranking did not have it."""
+    """How a memory was found; a rank is null if that ranking did not return it."""
 
     table = Hit
     columns = "rank lexical_rank vector_rank rrf retrievability score terms"
 
 
 class Explanation(serializers.Serializer[Any]):
-    """How an answer came about."""
+    """How an answer was found."""
 
     legs = serializers.DictField(child=Legs())
     hits = serializers.DictField(child=HowFound())
@@ -323,7 +323,7 @@ def render_raw(draft: Draft, progress: Progress) -> dict[str, Any]:
 
 
 def _render_fact(hit: FactHit) -> dict[str, Any]:
-    """Return what a `RawFact` has: hundreds of rows go through here, so no serializer does it."""
+    """Return the values of a `RawFact`; without a serializer, as there are hundreds of rows."""
     return {
         "id": hit.id,
         "conversation_id": str(hit.conversation_id),
@@ -338,7 +338,7 @@ def _render_fact(hit: FactHit) -> dict[str, Any]:
 
 
 def render_episode(hit: EpisodeHit) -> dict[str, Any]:
-    """Return what a `RawEpisode` has, its score aside."""
+    """Return the values of a `RawEpisode`, without its score."""
     values = {
         name: say_moment(datetime.fromisoformat(value)) if value and name.endswith("_at") else value
         for name, value in hit.details.items()
@@ -354,7 +354,7 @@ def render_episode(hit: EpisodeHit) -> dict[str, Any]:
 
 
 def _render_source(row: MessageRow | Message) -> dict[str, Any]:
-    """Return what a `Source` has."""
+    """Return the values of a `Source`."""
     return {
         "message_id": str(row.id),
         "seq": row.seq,
@@ -366,6 +366,6 @@ def _render_source(row: MessageRow | Message) -> dict[str, Any]:
 
 
 def _explain(draft: Draft) -> dict[str, Any]:
-    """Return how each leg did and how each memory was found, by memory id."""
+    """Return counts per ranking, and how each memory was found, by memory id."""
     hits = {str(hit.memory_id): HowFound(hit).data for hit in draft.served}
     return {"legs": draft.receipt.counts, "hits": hits}

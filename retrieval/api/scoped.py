@@ -1,4 +1,4 @@
-"""Where calls look: the fields of their forms that say it, and what goes with what."""
+"""The form fields that say where to search, and which of them may be combined."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -11,16 +11,16 @@ from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.request import CONVERSATION, SCOPES, TENANT, USER
 
 DEFAULT = "default_scope"
-"""In a tenant's settings, and in the context of a form: where to look if a call does not say."""
+"""Key of a tenant's settings, and of a form's context: the scope if a call does not name one."""
 
 
 def default_scope(tenant: Tenant, key: APIKey) -> dict[str, Any]:
-    """Return the context of a form in which a key's calls look where its tenant says."""
+    """Return the form context with the tenant's default scope for a key's calls."""
     return {DEFAULT: key.default_scope or tenant.settings.get(DEFAULT, CONVERSATION)}
 
 
 class ScopedInput(fields.Strict):
-    """What calls take that look through one conversation, a user's, or a tenant's."""
+    """Fields of calls that search one conversation, a user's, or a tenant's."""
 
     conversation_id = fields.IdField(
         required=False,

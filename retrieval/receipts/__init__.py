@@ -1,8 +1,8 @@
-"""Receipts of answers: writing one, making its text again, handing what was served to a review.
+"""Receipts of answers: storing them, rebuilding a text from one, handing answers to a review.
 
-A receipt keeps our own words (headings, ranks, ages, marks) and, for everything that
-somebody said, where it stands: which row, which part of it. Facts, titles and messages are
-never edited, so the same text comes back; and what is erased is in no receipt.
+A receipt stores the server's own words (headings, ranks, ages, marks) and, for everything that
+somebody said, a reference to the row and the part of it. Facts, titles and messages are never
+edited, so the same text can be rebuilt; and erased text is in no receipt.
 """
 
 import hashlib
@@ -41,17 +41,16 @@ from retrieval.statements import read_file, run
 from semantic.models import Fact
 
 REVIEWABLE = (Retrieval.Kind.RETRIEVE, Retrieval.Kind.RETRIEVE_RAW, Retrieval.Kind.ASK)
-"""Calls whose episodes are judged later by what was made of them."""
+"""Calls whose served episodes are reviewed later."""
 SERVED_AT_MOST = 1_000
-"""Further servings of a memory are not counted."""
+"""Largest number of servings of a memory that are counted."""
 ERASED = "[erased]"
 
 
 def write_receipt(receipt: Retrieval, *, hits: Sequence[Hit], started: float) -> None:
-    """Store what was asked and served: one statement, and so all or nothing.
+    """Store a question and what was served, by one statement: all or nothing.
 
-    The receipt has what the caller knows. `started` is when the answer was begun, by the
-    monotonic clock.
+    `started` is when the answer was begun, by the monotonic clock.
     """
     has_episode = any(hit.shelf is MemoryKind.EPISODE for hit in hits)
     receipt.reviewable = has_episode and receipt.kind in REVIEWABLE
@@ -74,9 +73,9 @@ def _list_hits(hits: Sequence[Hit]) -> list[list[Any]]:
 
 
 def _count_legs(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
-    """Return how many memories each leg found, by shelf; shelves that found none are left out.
+    """Return how many memories each ranking found, by kind; kinds without any are left out.
 
-    Each hit of the search knows it; what was reached by a link knows of none.
+    Memories reached by a link were in no ranking.
     """
     return {
         hit.shelf.value: {"lexical": hit.lexical_found, "vector": hit.vector_found}
@@ -107,7 +106,7 @@ def take_pending_reviews(conversation: Conversation, episodes: Sequence[Episode]
 
 
 def last_answers_under_review(*, tenant: Tenant, job_id: uuid.UUID) -> dict[uuid.UUID, Retrieval]:
-    """Return by episode the last answer that served it, of those that a review job judges."""
+    """Return, by episode, the last answer that served it among those a review job rates."""
     hits = RetrievalHit.objects.of(tenant).filter(
         retrieval__review_job=job_id, memory_kind=MemoryKind.EPISODE
     )
@@ -118,7 +117,7 @@ def last_answers_under_review(*, tenant: Tenant, job_id: uuid.UUID) -> dict[uuid
 def find_receipts(
     tenant: Tenant, memory_ids: Sequence[uuid.UUID]
 ) -> dict[uuid.UUID, list[uuid.UUID]]:
-    """Return the answers that served memories, by memory, the newest first.
+    """Return the answers that served memories, by memory, newest first.
 
     Uses index: retrieval_hit_by_memory.
     """
@@ -132,9 +131,9 @@ def find_receipts(
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Answers of one span of time, and the time that half and 95 % of them kept to.
+    """The number of answers in a span of time, with p50 and p95 latency.
 
-    The times are None where no answer was measured.
+    Latencies are None if no answer was measured.
     """
 
     answers: int
@@ -145,7 +144,7 @@ class Pace:
 def measure_pace(
     tenant: Tenant, *, spans: Sequence[tuple[datetime, datetime]], at_most: int
 ) -> list[Pace]:
-    """Return the pace of each span, its end excluded, by its newest `at_most` answers."""
+    """Return the pace of each span, its end excluded, from its newest `at_most` answers."""
     params: dict[str, Any] = {
         "tenant": tenant.id,
         "starts": [start for start, _ in spans],
@@ -156,7 +155,7 @@ def measure_pace(
 
 
 def count_served(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[int, int]]:
-    """Return how often memories were served, and in how many conversations, each up to a cap."""
+    """Return how often memories were served, and in how many conversations, up to a maximum."""
     params: dict[str, Any] = {"tenant": tenant.id, "ids": list(ids), "at_most": SERVED_AT_MOST}
     rows = execute(read_file("served.sql"), params)
     return {row_id: (times, places) for row_id, times, places in rows}
@@ -164,21 +163,21 @@ def count_served(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The text of an answer, made again. None: what it was made of was not kept."""
+    """The text of an answer, rebuilt. None: its parts were not stored."""
 
     receipt: uuid.UUID
     text: str | None
     exact: bool
-    """Whether it is what was served, to the letter."""
+    """Whether it is exactly the text that was served."""
     erased: int
-    """Places at which something was erased since."""
+    """Number of places where something has been erased since."""
 
 
 def keep_parts(parts: Iterable[Part], *, is_shared: bool) -> list[Any]:
-    """Return what a text was made of as receipts keep it: words of ours, and references.
+    """Return the parts of a text as receipts store them: our words, and references.
 
-    A reference is [what, id, or of a message seq], of a part of a message with start and end.
-    `is_shared`: the text may quote several conversations, so that a seq does not tell a message.
+    A reference is [kind, id], or for messages [kind, seq], with start and end for a part.
+    `is_shared`: the text may quote several conversations, so that a seq is ambiguous.
     """
     kept: list[Any] = []
     for is_ours, several in groupby(parts, lambda part: isinstance(part, str)):
@@ -201,7 +200,7 @@ def sign(text: str) -> str:
 
 
 def replay(receipt: Retrieval) -> Replay:
-    """Make the text of an answer again, from the rows as they are; three queries at most."""
+    """Rebuild the text of an answer from the current rows; three queries at most."""
     if receipt.parts is None:
         return Replay(receipt.id, text=None, exact=False, erased=0)
     said = _load_texts(receipt, [part for part in receipt.parts if not isinstance(part, str)])
@@ -219,7 +218,7 @@ def _find_text(reference: Sequence[Any], said: Mapping[tuple[Any, Any], str]) ->
 def _load_texts(
     receipt: Retrieval, references: Sequence[Sequence[Any]]
 ) -> dict[tuple[Any, Any], str]:
-    """Return, by what a reference leads to, how it is printed; what was erased is missing."""
+    """Return the printed text of each reference; erased ones are missing."""
     tenant: Tenant = receipt.tenant
     links = receipt.parameters.get("links", DEFANGED)
     ids = {kind: {one[1] for one in references if one[0] == kind} for kind in Kind}

@@ -1,7 +1,7 @@
-"""Finds what recent answers served, so that a message that repeats it is not taken for news.
+"""Finds what recent answers served, so that a message that repeats it is not taken as new.
 
-A receipt names memories, not the words printed of them: all that a memory can say counts
-as served, in each form in which `markdown` and `packing` may print it.
+A receipt names memories, not the words printed: the whole text of a memory counts as served, in
+each form in which `markdown` and `packing` may print it.
 """
 
 import re
@@ -28,14 +28,14 @@ from semantic.engines import Served
 from semantic.models import Fact
 
 ECHOED_FOR = 30
-"""Messages after an answer in which its words may come back: as many as a review reads."""
+"""Number of messages after an answer that may repeat it: as many as a review reads."""
 RECENT_AT_MOST = DOUBLED_SIZE
-"""Messages before a question with `min_seq` or `fresh` that its answer may have shown."""
+"""Number of messages before a question with `min_seq` or `fresh` that its answer may have shown."""
 # What may stand around a printed text goes with it.
 BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
 HOME = r"(?: \(conversation [0-9a-f]{8}\))?"
-"""What a heading adds where the answer is from several conversations."""
+"""Text that a heading adds if the answer is from several conversations."""
 TIME = r"(?:\d\d:\d\d\s+)?"
 NOTE = r"(?:[ \t]*\[[^\]\n]*\])?"
 SECTION = r"(?:## (?:Semantic Memory|Episodic Memories|Recent Messages)\s+)?"
@@ -55,9 +55,9 @@ SHORTENED = (
 
 Seqs = frozenset[int]
 Form = tuple[str, str]
-"""A text that an answer holds to the letter, and the pattern of all that is printed of it."""
+"""A text that an answer contains literally, and the pattern of everything printed with it."""
 Part = tuple[uuid.UUID, list[Served], list[Form]]
-"""A memory, what it says, and how it was printed."""
+"""A memory, its text, and the ways in which it was printed."""
 
 
 def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> Answers:
@@ -83,7 +83,7 @@ def find_answers(conversation: Conversation, first_seq: int, last_seq: int) -> A
 
 
 def _find_reach(conversation: Conversation, first_seq: int, last_seq: int) -> dict[uuid.UUID, Seqs]:
-    """Return the memories served in order of id, each with the messages that may repeat it.
+    """Return the memories served, in order of id, each with the messages that may repeat it.
 
     Uses index: retrieval_by_conversation.
     """
@@ -101,7 +101,7 @@ def _find_reach(conversation: Conversation, first_seq: int, last_seq: int) -> di
 
 
 def _seqs_after(through: Iterable[int], first_seq: int, last_seq: int) -> Seqs:
-    """Return the seqs of the range that lie within reach of one of the answers."""
+    """Return the seqs of the range that are close enough after one of the answers."""
     return frozenset(
         seq
         for last_seen in through
@@ -130,7 +130,7 @@ def _list_episodes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) 
 
 
 def _list_notes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> Iterator[Part]:
-    """Yield what served notes say: of a long one the beginning, as `echoes` reads it."""
+    """Yield the texts of served notes; of long ones only the beginning, as `echoes` reads."""
     loader = Loader(conversation.tenant, list(reach), active_only=True, outline=False)
     notes = {note.id: note for wing in list_wings() for note in wing.load_memories(loader)}
     for memory_id in filter(notes.__contains__, reach):
@@ -140,7 +140,7 @@ def _list_notes(conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]) -> 
 def _list_corrections(
     conversation: Conversation, reach: Mapping[uuid.UUID, Seqs]
 ) -> Iterator[Part]:
-    """Yield the corrections that stand beside what was served."""
+    """Yield the corrections printed beside served memories."""
     if conversation.has_corrections:
         seqs = frozenset[int]().union(*reach.values())
         for fact in find_heirs(conversation):
@@ -148,7 +148,7 @@ def _list_corrections(
 
 
 def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> Iterator[Part]:
-    """Yield the messages that answers with `min_seq` or `fresh` may have shown of the window."""
+    """Yield the unprocessed messages that answers with `min_seq` or `fresh` may have shown."""
     retrievals = (
         Retrieval.objects.of(conversation.tenant)
         .filter(
@@ -171,14 +171,14 @@ def _list_recent(conversation: Conversation, first_seq: int, last_seq: int) -> I
 
 
 def _quote(message: Message, seqs: Seqs) -> Served:
-    """Return a message as its speaker's words; who has no name is called by the role."""
+    """Return a message as a quotation; a speaker without a name is called by the role."""
     names = {Role.USER: "User", Role.ASSISTANT: "Assistant"}
     speaker = message.name or names.get(Role(message.role), "")
     return Served(message.content, speaker, seqs)
 
 
 def list_fact_forms(fact: Fact) -> list[Form]:
-    """Return the bullet of ours, and the bare sentence as an item of somebody's own list."""
+    """Return the printed forms of a fact: our bullet, and the bare sentence as a list item."""
     label = rf"\[{fact.category}(?:, {DAY})?(?:, earlier)?{HOME}\]\s+"
     forms = []
     for text in _ways_of(fact.fact):
@@ -191,7 +191,7 @@ def list_fact_forms(fact: Fact) -> list[Form]:
 
 
 def list_headline_forms(episode: Episode) -> list[Form]:
-    """Return the block of an episode without its messages, and its summary alone."""
+    """Return the printed forms of an episode: its block without messages, and its summary."""
     summary_text = clean_line(episode.summary)
     title_text = clean_line(episode.title)
     summary = rf"\*\*Summary:\*\* {_literal(summary_text)}{NOTE}"
@@ -200,7 +200,7 @@ def list_headline_forms(episode: Episode) -> list[Form]:
 
 
 def list_message_forms(message: Message) -> list[Form]:
-    """Return the line of a message, and with the dates of "yesterday" and its like in it."""
+    """Return the printed forms of a message: its line, without and with added dates."""
     plain, dated = clean_line(message.content), _date(message)
     forms = [make_message_form(message)]
     return forms if dated == plain else [*forms, make_message_form(message, dated)]
@@ -212,7 +212,7 @@ def _date(message: Message) -> str:
 
 
 def make_message_form(message: Message, text: str | None = None) -> Form:
-    """Return the line of a message, with the day above it or before it; `text`: what it shows."""
+    """Return the form of a message's line, with its day; `text`: the part shown."""
     text = clean_line(message.content) if text is None else text
     speaker = _literal(clean_line(message.name) or message.role)
     speaker = speaker.replace(r"\[", r"\\?\[")  # as markdown may escape it
@@ -221,7 +221,7 @@ def make_message_form(message: Message, text: str | None = None) -> Form:
 
 
 def _ways_of(text: str) -> list[str]:
-    """Return a text as markdown prints it and, where that differs, as JSON gives it."""
+    """Return a text as markdown prints it and, if that differs, as JSON has it."""
     return list(dict.fromkeys((clean_line(text), " ".join(text.splitlines()))))
 
 

@@ -16,11 +16,11 @@ from retrieval import receipts
 from retrieval.models import Retrieval
 
 LINES_AFTER = 30
-"""Lines of the conversation after an answer that are read for traces of it."""
+"""Number of lines after an answer that are read for signs of its use."""
 
 
 def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
-    """Rate every episode that the job's answers served, by what was said afterwards.
+    """Rate every episode that the job's answers served, by the messages after the answer.
 
     Raises:
         LeaseLost: nothing was written.
@@ -73,9 +73,9 @@ def review_retrievals(*, claim: Claim, reviewer: Reviewer) -> None:
 def _load_answers(
     claim: Claim, embedder: Embedder
 ) -> dict[Retrieval, dict[uuid.UUID, ServedEpisode]]:
-    """Return by answer the episodes to judge in it: in the last that served them.
+    """Return, by answer, the episodes to rate: each in the last answer that served it.
 
-    It saw the latest state.
+    That answer saw the latest state.
     """
     last = receipts.last_answers_under_review(tenant=claim.tenant, job_id=claim.id)
     episodes = list(episodic_queries.episodes_with_state(tenant=claim.tenant, episode_ids=last))

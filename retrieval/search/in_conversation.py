@@ -29,49 +29,49 @@ from retrieval.statements import read_hybrid, run
 
 EPISODIC_LIMIT = 5
 POINTING_FACTS = 40
-"""Facts that point at the messages they were drawn from, served or not."""
+"""Number of facts that raise the scores of their messages, served or not."""
 DEPTH = 100
-"""Memories that each leg brings, the specification's number; with 10 R@5 is .003 less."""
+"""Number of memories from each ranking: the specification's; with 10, R@5 is .003 lower."""
 LEAST_LINES = 100
 JUDGED_LINES = 400
-"""Messages that are judged by their tokens, before the best of them are handed out."""
+"""Number of messages compared token by token before the best of them are returned."""
 LEGS = 3
-"""Words, meaning, and times where the question names some."""
+"""Number of rankings: words, meaning, and times if the question names any."""
 MOST_LINES = 5000
 TOKENS_A_LINE = 10
-"""Shorter messages exist; that many of them in one answer do not."""
+"""Assumed tokens of a line; no answer is full of shorter ones."""
 UNITS_A_FACT = 2
-"""Units that a leg looks at for each fact of its depth: their words are scored twice."""
+"""Units that a ranking reads for each fact of its depth, as their words are scored again."""
 UNITS_AN_EPISODE = 5
-"""Best units of an episode that are read: it has many."""
+"""Number of an episode's best units that are read: it has many."""
 MEANING_WEIGHT = 1.5
-"""Weight of a message's own similarity in its score, where its words have 1."""
+"""Weight of a message's vector similarity in its score; its words have 1."""
 HEADLINE_WEIGHT = 0.5
-"""Weight of the similarity of an episode's headline in the score of its messages."""
+"""Weight of an episode's headline similarity in the scores of its messages."""
 REMEMBERED_S = 30.0
 SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 LINES, STATES = 10, -1
-"""Columns of the statement's rows for their lines, and for the states of their tokens."""
+"""Columns of the statement's rows with lines, and with the states of their tokens."""
 FIXED = (
     *("shelves", "category", "as_of", "believed", "known"),
     *("shared", "everyone", "of_agent", "uncounted"),
     *("explain", "shown", "with_lines", "with_states", "timely", "model", "dim"),
 )
-"""Parameters that say what is asked for: a plan is kept for each of their values."""
+"""Parameters that select a prepared plan: one plan for each combination of values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The vector of a query; None: words alone decide. `degraded`: what the answer says of that."""
+    """The vector of a query; None: only words are searched. `degraded`: the answer's note."""
 
     vector: Vectors | None = None
     model: str = ""
     degraded: str = ""
     asked: Asked | None = None
-    """Tokens of the question; None: the model has no states of them."""
+    """Tokens of the question; None: the model has no token states."""
 
     def to_parameters(self) -> dict[str, Any]:
-        """Return it by the slots of a statement."""
+        """Return it as parameters of a statement."""
         return {
             "model": self.model,
             "dim": 1 if self.vector is None else len(self.vector),
@@ -81,7 +81,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to search for: a request, and what the search needs beside it."""
+    """A request, with everything else that a search needs."""
 
     request: RecallRequest
     meaning: Meaning
@@ -89,14 +89,14 @@ class Question:
     fact_limit: int
     episode_limit: int
     line_limit: int = 0
-    """Messages of the found episodes that come along, the best of all together."""
+    """Number of messages from the episodes found to return, the best of all of them."""
     known: Sequence[uuid.UUID] | None = None
-    """Search these memories alone, active or not: what was believed at a moment."""
+    """Search only these memories, active or not: what was believed at a moment."""
     shelves: tuple[MemoryKind, ...] = (MemoryKind.FACT, MemoryKind.EPISODE)
     times: TimesAsked = NO_TIMES
     """Times that it asks about; not read without a budget."""
     shown: bool = False
-    """Whether what markdown prints comes along, which saves loading it."""
+    """Whether the text that markdown prints is returned, which saves loading it."""
 
 
 def to_question(
@@ -105,10 +105,10 @@ def to_question(
     now: datetime,
     known: Sequence[uuid.UUID] | None,
 ) -> Question:
-    """Return what a request asks of the search.
+    """Return a request as a question to the search.
 
-    For a budget: more facts to point, and single messages; unless episodes are limited, from
-    every episode that a leg found.
+    With a budget: more facts, and single messages; from every episode that a ranking found, unless
+    episodes are limited.
     """
     fact_limit, episode_limit, line_limit = request.semantic_limit, EPISODIC_LIMIT, 0
     if request.max_tokens is not None:
@@ -130,7 +130,7 @@ def to_question(
 
 
 def embed(query: str, embedder: Embedder) -> Meaning:
-    """Return the vector of a query, or that there is none at the moment."""
+    """Return the vector of a query, or a note that there is none at the moment."""
     try:
         vector, asked = embeddings.read_query(query, embedder)
         return Meaning(vector, embedder.name, asked=asked)
@@ -139,7 +139,7 @@ def embed(query: str, embedder: Embedder) -> Meaning:
 
 
 def search(scope: Scope, question: Question) -> list[Hit]:
-    """Return the best memories of each shelf, each shelf best first, in one statement.
+    """Return the best memories of each kind, best first, by one statement.
 
     A fact that seems to contradict an older one comes before it.
     """
@@ -147,7 +147,7 @@ def search(scope: Scope, question: Question) -> list[Hit]:
 
 
 def search_unordered(scope: Scope, question: Question) -> list[Hit]:
-    """Return what `search` does by rank alone, before newer facts are put first."""
+    """Return the result of `search` in order of rank, before newer facts are moved up."""
     statement, params = state(scope, question)
     rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
     lines = [read_lines(row[LINES], row[STATES]) for row in rows]
@@ -158,7 +158,7 @@ def search_unordered(scope: Scope, question: Question) -> list[Hit]:
 
 
 def _is_usual(scope: Scope, question: Question) -> bool:
-    """Return whether a kept plan serves: those of another moment or category are made anew."""
+    """Return whether the prepared plan fits; other moments and categories need a new one."""
     is_now = question.request.as_of is None and question.known is None
     is_usual = is_now and question.request.searched_category is None
     return is_usual and scope.key not in find_approximate(scope.tenant)
@@ -167,7 +167,7 @@ def _is_usual(scope: Scope, question: Question) -> bool:
 def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
     """Return the conversations and users' scopes that have an approximate index.
 
-    As of half a minute ago at most.
+    Up to half a minute old.
     """
 
     def load() -> set[Any]:
@@ -178,7 +178,7 @@ def find_approximate(tenant: Tenant) -> set[uuid.UUID]:
 
 
 def put_newer_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits in their order, but each behind its newer ones; ranks follow."""
+    """Return the hits in order, but each after newer ones that contradict it; ranks follow."""
     if not any(hit.newer for hit in hits):
         return list(hits)
     by_id = {hit.memory_id: hit for hit in hits}
@@ -232,7 +232,7 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
 
 
 def _narrow(scope: Scope) -> dict[str, Any]:
-    """Return the parameters that say where to look."""
+    """Return the parameters for the scope."""
     return {
         "tenant": scope.tenant.id,
         "shared": scope.is_shared,
@@ -248,9 +248,9 @@ def _narrow(scope: Scope) -> dict[str, Any]:
 
 
 def _read_words(scope: Scope, question: Question) -> dict[str, Any]:
-    """Return the words of a query that are searched, and in which languages they are read.
+    """Return the words of a query to search, and the languages in which to read them.
 
-    Of several languages one says which words do not count: the question's own.
+    With several languages, the question's own decides about stop words.
     """
     query = question.request.query
     words = text.prepare(question.times.words or query)
@@ -261,7 +261,7 @@ def _read_words(scope: Scope, question: Question) -> dict[str, Any]:
 
 
 def _to_hit(row: Sequence[Any], lines: Sequence[tuple[int, float]]) -> Hit:
-    """Return a row of the statement, whose columns are in the order of a hit's values."""
+    """Return a hit from a row of the statement, whose columns are in the order of its fields."""
     memory_id, shelf, *numbers, _, terms, shown, lexical_score, cosine, newer, _ = row
     values = [*numbers, tuple(lines), tuple(terms or ()), tuple(shown or ())]
     values += [lexical_score, cosine, tuple(newer)]

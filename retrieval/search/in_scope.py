@@ -1,7 +1,7 @@
-"""Searches a whole tenant as a conversation is searched.
+"""Searches a whole tenant with the ranking of a conversation.
 
-It may be too large to rank all of it: the search of a tenant names the memories, and what it found
-is ranked as a conversation is, with single messages.
+A tenant may be too large to rank all of it: the tenant search selects memories, and these are
+ranked like a conversation, with single messages.
 """
 
 from dataclasses import replace
@@ -14,16 +14,16 @@ from retrieval.search.in_conversation import DEPTH, Question
 from retrieval.search.in_tenant import SearchRequest, find_with
 
 LEGS = 4
-"""Memories of a tenant that are ranked, in depths of a leg: those found by both are shared."""
+"""Number of memories to rank, in multiples of a ranking's depth: both rankings find some."""
 
 
 def search(scope: Scope, question: Question) -> list[Hit]:
-    """Return the best memories of each shelf, each shelf best first."""
+    """Return the best memories of each kind, best first."""
     return in_conversation.search(scope, narrow(scope, question))
 
 
 def narrow(scope: Scope, question: Question) -> Question:
-    """Return the question for those memories of a tenant alone that may answer it."""
+    """Return the question for only those memories of a tenant that may answer it."""
     if not scope.is_everything:
         return question
     known = [

@@ -33,29 +33,28 @@ NOTE_TYPES = tuple(kind.value for kind in SourceType)
 SOURCE_TYPES = (*NOTE_TYPES, MemoryKind.EPISODE.value, MemoryKind.FACT.value)
 ORDERS = ("relevance", "recency", "importance", "combined")
 CHARACTERS_READ = 2_000
-"""Characters of a query; the default model reads no more either."""
+"""Number of characters of a query that are read; the default model reads no more either."""
 WORDS_AT_MOST = 40
 FREQUENT = 5_000
-"""Units in which a word occurs, counted no further."""
+"""Largest count of units with a word; more are not counted."""
 FEW = 2_000
-"""Memories that pass filters, so few that the vectors of each are looked up."""
+"""Number of memories that pass the filters below which each vector is looked up."""
 NEAR_POOL = 400
-"""Units of each kind that an approximate index brings."""
+"""Number of units of each kind taken from an approximate index."""
 FILTERS = (
     "note_types", "source_ids", "conversation_id", "user_ids", "agent_id", "category", "tag",
     "emotion_valence", "min_importance", "since", "until",
 )  # fmt: skip
-"""What may narrow a search, by the parameters of `describing.sql`."""
+"""Filters of a search, by the parameters of `describing.sql`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to look for; all filters must hold, None does not narrow.
+    """A query; all filters must match, None means no filter.
 
-    A fact and an episode have their conversation (the agent's id, as text) as source, and its
-    user and agent; they have no tag and feeling, so such a filter leaves them out. A note that
-    names no user has its conversation's. Episodes have one category. `since` and `until` are
-    both included.
+    The source of a fact or an episode is its conversation (the agent's id, as text), with its user
+    and agent; without tags and feelings, they never match such a filter. A note that names no user
+    has its conversation's. Episodes have one category. `since` and `until` are both included.
     """
 
     query: str
@@ -74,12 +73,12 @@ class SearchRequest:
     min_relevance: float = 0.0
     max_results: int = 10
     max_tokens: int | None = None
-    """Tokens of all that is shown; None: no limit."""
+    """Tokens of everything shown; None: no limit."""
     sort_by: str = "relevance"
     max_hops: int = 0
     link_types: Sequence[str] = LINK_TYPES
     asked_in: uuid.UUID | None = None
-    """The agent's own id of the conversation that the answer is for; it narrows nothing."""
+    """The agent's id of the conversation that the answer is for; it filters nothing."""
     as_of: datetime | None = None
     """Search what was true then; None: what is active."""
     known_at: datetime | None = None
@@ -94,12 +93,12 @@ class SearchRequest:
 
     @property
     def is_past(self) -> bool:
-        """Whether another moment is asked about."""
+        """Whether another moment than now is asked about."""
         return self.as_of is not None or self.known_at is not None
 
     @property
     def shelves(self) -> list[str]:
-        """Return the kinds of memories that can pass the filters."""
+        """Return the kinds of memory that can pass the filters."""
         types = SOURCE_TYPES if self.source_types is None else self.source_types
         shelves = {"note" if source_type in NOTE_TYPES else source_type for source_type in types}
         if any(one is not None for one in (self.tag, self.emotion_valence)):
@@ -110,7 +109,7 @@ class SearchRequest:
 
     @property
     def user_ids(self) -> list[str] | None:
-        """Return the users whose memories may pass, by the request and by the key; None: any."""
+        """Return the users whose memories may pass, by the request and the key; None: any."""
         seen = walls.get_users()
         if self.user_id is None:
             return None if seen is None else list(seen)
@@ -118,7 +117,7 @@ class SearchRequest:
 
     @property
     def note_types(self) -> list[str] | None:
-        """Return the types that a note may have; None: any."""
+        """Return the note types that may pass; None: any."""
         if self.source_types is None or set(self.source_types) >= set(NOTE_TYPES):
             return None
         return [source_type for source_type in self.source_types if source_type in NOTE_TYPES]
@@ -131,9 +130,9 @@ def find_with(
     meaning: Meaning,
     linked: Mapping[uuid.UUID, int] = {},
 ) -> tuple[list[Finding], int]:
-    """Return what matches a query as a model has embedded it, in order, and how much does in all.
+    """Return the matches of an embedded query, in order, and their total number.
 
-    `linked`: depths of what links lead to.
+    `linked`: number of links to each memory that links lead to.
     """
     filters = {name: getattr(request, name) for name in FILTERS}
     likeness = likeness_of(meaning.model)

@@ -1,8 +1,8 @@
-"""Judges the messages that a search found once more, token by token: the second stage.
+"""Scores the messages that a search found again, token by token: late interaction.
 
-For each token of the question that says something, the nearest token of a message is looked for;
-the sum of these likenesses, rare tokens counting more, stands out where a message holds the detail
-that was asked for. It finds what the mean of a message's tokens does not.
+Each content token of the question is compared with the most similar token of a message; the sum of
+these similarities, with rare tokens counting more, is high if a message has the detail that was
+asked for. The mean of a message's tokens does not show that.
 
 Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, for the sum of the best likenesses.
 """
@@ -20,18 +20,18 @@ from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, measure
 from memoryproject.database.batches import in_batches
 
 LATE_WEIGHT = 2.0
-"""Weight of how far a message stands out by its tokens, where its words have 1."""
+"""Weight of the token score of a message, where its words have 1."""
 MEANING_BESIDE = 0.5
-"""Weight of its vector's similarity where its tokens are compared, which say more."""
+"""Weight of its vector similarity, if its tokens are compared, which say more."""
 AT_ONCE = 64
-"""Texts of which the unpacked numbers fit the processor's cache."""
+"""Number of texts whose unpacked numbers fit the processor's cache."""
 
 
 class Line(NamedTuple):
-    """A message that was found: its place, its score, and what of that is its vector's likeness.
+    """A message that was found: place, score, and the part of it that is vector similarity.
 
-    Both in deviations from the mean message, `meaning` by itself, without its weight.
-    `states`: see `token_states`; None: there are none.
+    In deviations from the mean message; `meaning` is not weighted. `states`: see `token_states`;
+    None: there are none.
     """
 
     seq: int
@@ -41,7 +41,7 @@ class Line(NamedTuple):
 
 
 def read_lines(lines: Sequence[Sequence[Any]] | None, states: bytes | None) -> list[Line]:
-    """Return the lines of a memory, each with its own part of the states; see `hybrid.sql`."""
+    """Return the lines of a memory, each with its part of the states; see `hybrid.sql`."""
     file = BytesIO(states or b"")
     return [
         Line(seq, score, meaning, None if size is None else file.read(size))
@@ -52,9 +52,10 @@ def read_lines(lines: Sequence[Sequence[Any]] | None, states: bytes | None) -> l
 def judge(
     lines: Sequence[Sequence[Line]], asked: Asked | None, *, meaning_weight: float, at_most: int
 ) -> list[list[tuple[int, float]]]:
-    """Return seq and new score of each memory's lines, best first: of all the best `at_most`.
+    """Return seq and new score of each memory's lines, best first, of the best `at_most` in all.
 
-    All are compared with each other; what equals the last comes, too.
+    All are compared with each other; ties with the last are included. `meaning_weight`: a line's
+    vector similarity counts that much.
 
     `meaning_weight`: of a line's likeness in its score.
     """
@@ -69,7 +70,7 @@ def judge(
 
 
 def rescore(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float) -> list[float]:
-    """Return the score of each line with what its tokens say; the same where there are none."""
+    """Return the score of each line with its token score; unchanged if it has no states."""
     scores = [line.score for line in lines]
     judged = [
         place
@@ -88,10 +89,10 @@ def rescore(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float
 
 
 def compare(packed: Sequence[bytes], asked: Asked) -> Vectors:
-    """Return the likeness of each text's tokens to those asked for: shape (len(packed),).
+    """Return the similarity of each text's tokens to the question's: shape (len(packed),).
 
-    The mean cosine of each asked token with the nearest of the text, by the weights; 0 for a
-    text without tokens.
+    The weighted mean cosine of each question token with the text's most similar one; 0 for a text
+    without tokens.
     """
     return np.concatenate([_compare_some(some, asked) for some in in_batches(packed, size=AT_ONCE)])
 

@@ -1,6 +1,6 @@
-"""Scores of search: how relevant a memory is, 0 to 1.
+"""Scores of search: the relevance of a memory, 0 to 1.
 
-docs/concepts/search.md says what relevance rests on; retrieval/sql/hybrid.sql fuses the two legs.
+docs/concepts/search.md explains relevance; retrieval/sql/hybrid.sql fuses the two rankings.
 """
 
 from __future__ import annotations
@@ -9,38 +9,37 @@ import math
 from dataclasses import dataclass
 
 NEUTRAL = 0.5
-"""Score of every memory where everything is asked for, and of what one link leads to."""
+"""Score of every memory if everything is asked for, and of a memory reached by one link."""
 KEPT_A_HOP = 0.5
-"""Share of the relevance of a linked memory that is left with each further link."""
+"""Share of a linked memory's relevance that remains after each further link."""
 RELEVANCE_WEIGHT = 0.7
 IMPORTANCE_WEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The cosines of query and text that count 0 (`unlike`) and 1 (`like`)."""
+    """The cosines that count as 0 (`unlike`) and as 1 (`like`)."""
 
     unlike: float
     like: float
 
     def share(self, cosine: float) -> float:
-        """Return what a cosine counts: 0.0 to 1.0."""
+        """Return the value of a cosine: 0.0 to 1.0."""
         return min(max((cosine - self.unlike) / (self.like - self.unlike), 0.0), 1.0)
 
 
 USUAL = Likeness(unlike=0.25, like=0.75)
-"""Bounds for a model that was not measured here."""
+"""Bounds for a model without measured ones."""
 LIKENESS = {
     "e5-small-q4": Likeness(unlike=0.80, like=0.90),
     "minilm-l6-v2-int8": Likeness(unlike=0.36, like=0.76),
 }
-"""Cosines under which 99 of 100 unrelated pairs stay, and 99 of 100 questions with the very
-message that answers them, by model.
-"""
+"""By model: the cosines below which 99 of 100 unrelated pairs lie, and 99 of 100 questions paired
+with the message that answers them."""
 
 
 def likeness_of(model: str) -> Likeness:
-    """Return how the cosines of a model are read."""
+    """Return the bounds of a model."""
     return LIKENESS.get(model, USUAL)
 
 
@@ -50,18 +49,18 @@ RELEVANCE_BASE = -4.0
 
 
 def estimate_relevance(likeness: float) -> float:
-    """Return how likely an answer holds what was asked for, from how much its best fact is like it.
+    """Return how likely an answer contains what was asked for, by its best fact's similarity.
 
-    Of the answers that get 0.8, about eight in ten do: docs/figures.md says on which data.
+    Of the answers with 0.8, about eight in ten do: docs/figures.md names the data.
     """
     return 1 / (1 + math.exp(-(RELEVANCE_SLOPE * likeness + RELEVANCE_BASE)))
 
 
 def linked_relevance(depth: int) -> float:
-    """Return what a memory counts that `depth` links lead to, from 1: 0.5, 0.25, 0.125, …"""
+    """Return the relevance of a memory reached by `depth` links, from 1: 0.5, 0.25, 0.125, …"""
     return NEUTRAL * KEPT_A_HOP ** (depth - 1)
 
 
 def combine(*, relevance: float, importance: float) -> float:
-    """Return both in one number, 0.0 to 1.0."""
+    """Return both scores as one number, 0.0 to 1.0."""
     return RELEVANCE_WEIGHT * relevance + IMPORTANCE_WEIGHT * importance

@@ -1,7 +1,7 @@
-"""Joins what several questions found into one list, from which one budget is packed.
+"""Joins the results of several questions into one list, for one budget.
 
-Short questions, one for each step, find what a long one about everything does not: its words and
-its meaning point between their answers.
+Several short questions find what one long question does not: its words and vector lie between the
+answers.
 """
 
 from collections import defaultdict
@@ -13,11 +13,11 @@ from retrieval.hits import Hit
 
 
 def join_found(found: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Return the memories that any of the questions found, each once; facts and episodes apart.
+    """Return the memories that any of the questions found, each once, facts and episodes apart.
 
-    They stand in the order of their best rank, so that each question's first one comes before
-    any second one. A message keeps its best score: of each question they are deviations from its
-    own mean, and so compare.
+    They are in order of their best rank, so that each question's first result comes before any
+    second one. A message keeps its best score: scores are deviations from each question's own mean,
+    and so are comparable.
     """
     by_memory: dict[object, list[Hit]] = defaultdict(list)
     for hit in sorted(chain(*found), key=lambda hit: hit.rank):  # stable: the first question first
