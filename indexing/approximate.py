@@ -1,7 +1,7 @@
-"""Approximate vector indexes: one over the vectors of one scope and shelf, where it is large.
+"""Approximate vector indexes, each over the vectors of one large scope and memory kind.
 
-An index over all rows would answer a filtered search with the few of its nearest that
-pass the filter. These are partial instead, so that every row in one passes.
+An index over all rows returns its nearest rows, of which few pass the filter of a search. These
+indexes are partial, so that every row in one passes.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index
 WHERE relid = 'indexing_searchvector'::regclass AND tuples_total > 0
 """
 OF_OWNER = "CASE WHEN user_scope IS NULL THEN conversation_id ELSE user_scope END = {}"
-"""The expression by which `hybrid.sql` narrows to a user: the planner compares the text."""
+"""The expression with which `hybrid.sql` filters by user: the planner compares its text."""
 Report = Callable[[int, int], None]
-"""Takes how many rows are done and how many there are."""
+"""Function that takes how many rows are done and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How an index answers: `recall` of the nearest 100, median milliseconds of a search."""
+    """Quality of an index: `recall` of the nearest 100, median milliseconds of a search."""
 
     recall: float
     approximate_ms: float
@@ -52,10 +52,10 @@ def plan_index(
     dim: int,
     user_scope: uuid.UUID | None = None,
 ) -> VectorIndex:
-    """Return an index that is not built; searches use it once it is built and its row saved.
+    """Return an index to be built; searches use it once it is built and its row is saved.
 
-    Its name is always the same for the same scope: a conversation, by the server's id, or a
-    user's (see `owners.scope_of`), or the whole tenant without either.
+    Its name is always the same for the same scope: a conversation, by the server's id, or a user's
+    (see `owners.scope_of`), or the whole tenant without either.
     """
     parts = [tenant.id, conversation_id or user_scope, shelf, model, dim]
     digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()
@@ -71,7 +71,7 @@ def plan_index(
 
 
 def _condition(index: VectorIndex) -> sql.Composed:
-    """Return what a row must fulfil, in constants: the planner compares them."""
+    """Return the index condition, with constants: the planner compares them."""
     parts = [
         sql.SQL("{} = {}").format(sql.Identifier(name), sql.Literal(value))
         for name in "tenant_id conversation_id shelf model dim".split()
@@ -89,7 +89,7 @@ def count_vectors(index: VectorIndex) -> int:
 
 
 def build(index: VectorIndex, *, report: Report) -> None:
-    """Build the index beside running reads and writes; what stood under its name goes.
+    """Build the index while reads and writes go on; an index of the same name is replaced.
 
     An interrupted build leaves a dead index behind, which the next one removes.
     """
@@ -111,7 +111,7 @@ def build(index: VectorIndex, *, report: Report) -> None:
 
 
 def _watch(done: threading.Event, report: Report) -> None:
-    """Report how far the build is until it is done, on a connection of this thread."""
+    """Report the progress of the build, on a connection of this thread."""
     try:
         while not done.wait(POLL_S):
             for row in execute(PROGRESS, using="owner"):
@@ -121,14 +121,14 @@ def _watch(done: threading.Event, report: Report) -> None:
 
 
 def drop(index: VectorIndex) -> None:
-    """Remove the index; searches scan exactly again."""
+    """Remove the index; searches scan all rows again."""
     VectorIndex.objects.of(index.tenant).filter(name=index.name).delete()
     statement = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index.name))
     execute(statement, using="owner")
 
 
 def try_out(index: VectorIndex) -> Trial:
-    """Compare the index with an exact scan, asking it for the neighbours of stored vectors."""
+    """Compare the index with an exact scan, by searching for stored vectors."""
     recalls, exact_ms, near_ms = [], [], []
     for question in _draw_questions(index):
         exact, took = _nearest(index, question, exactly=True)
@@ -140,7 +140,7 @@ def try_out(index: VectorIndex) -> Trial:
 
 
 def _draw_questions(index: VectorIndex) -> list[str]:
-    """Return some of the stored vectors, the same ones each time."""
+    """Return a sample of the stored vectors, always the same."""
     statement = sql.SQL(
         "SELECT embedding::text FROM indexing_searchvector WHERE {} "
         "ORDER BY hashtext(id::text), id LIMIT {}"

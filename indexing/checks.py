@@ -11,15 +11,15 @@ from indexing.models import SearchVector
 from memoryproject.database.clock import execute
 
 LOOKED_AT = 1000
-"""The newest vectors: a size that changed shows among them, however many there are."""
+"""Number of newest vectors that are checked: these show a changed size."""
 
 PGVECTOR = (0, 8)
-"""It knows `hnsw.iterative_scan`; an older one refuses each statement that takes it along."""
+"""First version with `hnsw.iterative_scan`; an older one refuses statements that set it."""
 
 
 @register(Tags.database)
 def check_pgvector(*, databases: Sequence[str] | None = None, **options: Any) -> list[CheckMessage]:
-    """Refuse a pgvector that is too old."""
+    """Report a pgvector that is too old."""
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
     rows = execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
@@ -38,10 +38,10 @@ def check_pgvector(*, databases: Sequence[str] | None = None, **options: Any) ->
 def check_size_of_vectors(
     *, databases: Sequence[str] | None = None, **options: Any
 ) -> list[CheckMessage]:
-    """Refuse an embedder whose vectors have another size than those stored under its name.
+    """Report an embedder whose vectors differ in size from those stored under its name.
 
-    Such vectors are never compared, so that everything stored would silently be lost to
-    search by meaning.
+    Vectors of different size are never compared, so search by meaning would silently find nothing
+    that is stored.
     """
     if DEFAULT_DB_ALIAS not in (databases or ()) or not _is_migrated():
         return []

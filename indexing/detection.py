@@ -15,15 +15,15 @@ from memoryproject.process.file_rows import FileRows
 
 SURE_ENOUGH = 0.95
 LEAST_LETTERS = 80
-"""Below this a guess is a coin toss, and `simple` is right for every language."""
+"""Letters below which a guess is useless; `simple` is right for every language."""
 SAMPLE_LETTERS = 4000
 LEAST_BYTES_OF_A_SENTENCE = 30
-"""Ten Chinese characters."""
+"""Size of ten Chinese characters."""
 LIKELY = 0.8
 SUSPECTED = 0.005
-"""A language that is less likely than that is ruled out."""
+"""Probability below which a language is ruled out."""
 STOPPED_BY = "english"
-"""Language whose stop words do not count in a question that is too short to tell its language."""
+"""Language whose stop words apply to a question that is too short to detect its language."""
 
 ISO_CODES = dict(
     zip(
@@ -36,7 +36,7 @@ ISO_CODES = dict(
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    """Return py3langid's classifier. Of its 70 MB stands in memory what texts have touched."""
+    """Return py3langid's classifier. Of its 70 MB only the rows that texts use are in memory."""
     loaded = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     return LanguageIdentifier(
         _keep_rows(loaded.nb_ptc),
@@ -50,7 +50,7 @@ def _identifier() -> LanguageIdentifier:
 
 
 def _keep_rows(table: npt.NDArray[Any]) -> FileRows:
-    """Write a table to a file without a name: of each text some hundred rows are read."""
+    """Write a table to an unnamed file: each text needs only some hundred rows of it."""
     with TemporaryFile() as file:
         table.tofile(file)
         file.flush()
@@ -58,7 +58,7 @@ def _keep_rows(table: npt.NDArray[Any]) -> FileRows:
 
 
 def _map(values: Any) -> npt.NDArray[Any]:
-    """Write numbers to a file without a name, and return the file mapped: processes share it."""
+    """Write numbers to an unnamed file, and return it memory-mapped, shared by processes."""
     numbers = np.asarray(values)
     with TemporaryFile() as file:
         numbers.tofile(file)
@@ -80,18 +80,18 @@ def detect_language(texts: Sequence[str]) -> str:
 
 
 def detect_question_language(question: str) -> str:
-    """Return the text search language of a question that may be about texts of any language.
+    """Return the text search language of a question about texts of any language.
 
-    English where it is too short to tell.
+    English if it is too short to tell.
     """
     language = detect_language([question])
     return STOPPED_BY if language == SIMPLE else language
 
 
 def find_languages(text: str) -> list[str]:
-    """Return the codes of the languages that a text may be in, the likeliest first.
+    """Return the codes of the languages that a text may be in, most likely first.
 
-    Empty when in doubt: the text is too short, or none is likely.
+    Empty when in doubt: the text is too short, or no language is likely.
     """
     sample = text[:SAMPLE_LETTERS]
     letters = "".join(filter(str.isalpha, sample))

@@ -11,16 +11,16 @@ from memoryproject.tenancy.models import Tenant
 
 
 def lock_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
-    """Let nobody add anything that rests on these memories until the transaction ends.
+    """Lock memories against new rows that refer to them until the transaction ends.
 
-    Whoever is adding a link, a section of a context or an entry holds a memory's row, and
-    is waited for: so what is deleted after this is all there is.
+    Code that adds a link, a section of a context or an entry holds a lock on the memory's row; we
+    wait for it. So after this call no row can be missed.
     """
     lock_rows(Memory.objects.of(tenant), memory_ids)
 
 
 def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> Counter[str]:
-    """Delete what finds these memories; return how many units and vectors there were."""
+    """Delete the search entries of memories; return how many units and vectors there were."""
     counts: Counter[str] = Counter()
     for ids in in_batches(memory_ids):
         rows = SearchUnit.objects.of(tenant).filter(memory__in=ids)
@@ -33,15 +33,15 @@ def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> Counter
 
 
 def erase_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
-    """Delete memories from the registry, when nothing rests on them any more."""
+    """Delete memories from the registry, once nothing refers to them any more."""
     delete_rows(Memory.objects.of(tenant), "id__in", memory_ids)
 
 
 def forget_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
-    """Delete the counts of a conversation's words, or of what belongs to nothing.
+    """Delete the word counts and sizes of a conversation, or of entries without one.
 
-    Before its units are deleted this spares counting each of their words down; after
-    that it removes what the trigger has left, of its users, too.
+    Called before its units are deleted, this saves the trigger from counting down each word; called
+    after, it removes what the trigger left, also for its users.
     """
     forget_words(tenant=tenant, conversation_id=conversation_id)
     nobodys = {} if conversation_id else {"user_scope": None}
@@ -50,7 +50,7 @@ def forget_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None
 
 
 def forget_words(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
-    """Delete the counts of words that no unit of a conversation, or of its users, has any more."""
+    """Delete word counts of zero for a conversation and its users."""
     words = WordCount.objects.of(tenant).filter(units__lte=0)
     words.filter(conversation=conversation_id).delete()
     if conversation_id:
@@ -61,10 +61,10 @@ def forget_words(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
 
 
 def erase_scope(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
-    """Delete all that is known of a conversation's shelves, or of those that belong to none.
+    """Delete all index rows of a conversation, or of memories that belong to none.
 
-    An approximate index in Postgres is empty then and stays, under a name that says nothing:
-    only the owner of the tables can drop it.
+    An approximate index in PostgreSQL stays, empty and under a meaningless name, since only the
+    owner of the tables can drop it.
     """
     forget_shelves(tenant=tenant, conversation_id=conversation_id)
     VectorIndex.objects.of(tenant).filter(conversation=conversation_id).delete()

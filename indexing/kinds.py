@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class SourceType(StrEnum):
-    """What a note is a note of."""
+    """The kind of source that a note is about."""
 
     THREAD_SUMMARY = "thread_summary"
     PLAN_SUMMARY = "plan_summary"
@@ -18,7 +18,7 @@ class SourceType(StrEnum):
 
 
 class Valence(StrEnum):
-    """Which way a feeling points."""
+    """The direction of a feeling: positive, negative and so on."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -27,7 +27,7 @@ class Valence(StrEnum):
 
 
 class LinkType(StrEnum):
-    """What a link says of the two memories: read it from the first to the second."""
+    """The relation that a link states, read from the first memory to the second."""
 
     RELATES_TO = "relates_to"
     REFERENCES = "references"
@@ -40,16 +40,16 @@ class LinkType(StrEnum):
 
 
 class ServerLinkType(StrEnum):
-    """Links that follow from other tables. They are read from there and stored nowhere."""
+    """Links that follow from other tables. They are read from there and not stored."""
 
     DERIVED_FROM = "derived_from"
-    """A link from a fact to an episode that counts as its evidence."""
+    """A link from a fact to an episode that is its evidence."""
     SUPERSEDES = "supersedes"
     """A link from a fact to the one that it replaces."""
     NEXT = "next"
-    """A link from an episode to the one that follows it in the conversation."""
+    """A link from an episode to the next one in the conversation."""
 
 
 LINK_TYPES = (*(kind.value for kind in LinkType), *(kind.value for kind in ServerLinkType))
 LINK_WORDS = {name: name.replace("_", " ") for name in LINK_TYPES}
-"""How people read them."""
+"""The words for each link type that people read."""

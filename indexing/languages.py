@@ -4,7 +4,7 @@ The list is part of the SQL function `memory_ts`: a new language needs a migrati
 """
 
 SIMPLE = "simple"
-"""Words as they are: no stemming, no stop words. Right for mixed and unknown languages."""
+"""No stemming, no stop words: right for mixed and unknown languages."""
 
 LANGUAGES = tuple(
     "arabic armenian basque catalan danish dutch english finnish french german greek hindi"

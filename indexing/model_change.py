@@ -1,7 +1,8 @@
-"""Changes the embedding model: both answer side by side, each where its vectors are complete.
+"""Changes the embedding model: old and new answer side by side, each where its vectors are
+complete.
 
-How far a change is stands nowhere but in the vectors: a conversation has moved when none of
-the old model's lacks one of the new model's. So a crash can leave nothing that is wrong.
+Progress is recorded only in the vectors themselves: a conversation has moved when each of the old
+model's vectors has one of the new model's beside it. So a crash leaves nothing inconsistent.
 """
 
 import time
@@ -23,27 +24,27 @@ from memoryproject.database.clock import execute
 from memoryproject.tenancy.models import Tenant
 
 EVERYTHING = "everything"
-"""Input of a job that makes all vectors that the tenant lacks, in every conversation."""
+"""Input of a job that makes all missing vectors of the tenant, in every conversation."""
 COMPLETE = "vectors_by"
-"""Setting of a tenant: the model that has a vector of all that the tenant has."""
+"""Key of a tenant's settings: the model whose vectors are complete for the tenant."""
 STATES = "states_by"
-"""Setting of a tenant: the model whose token states stand beside each message's vector."""
+"""Key of a tenant's settings: the model whose token states are complete."""
 PAUSED = "vectors_paused"
-"""Setting of a tenant: somebody has paused the making of its vectors."""
+"""Key of a tenant's settings: somebody has paused the making of its vectors."""
 LOOK_EVERY_S = 10.0
-"""Seconds between two looks at what has not moved yet; the old model answers meanwhile."""
+"""Seconds between two checks of what has not moved yet; until then the old model answers."""
 SCOPES_AT_MOST = 10_000
 DELETED_AT_ONCE = 1_000
 UNFLAG = "UPDATE jobs_job SET input = input - %s WHERE tenant_id = %s AND id = ANY(%s)"
 
 _looked: OrderedDict[tuple[Embedder, uuid.UUID, uuid.UUID | None], float] = OrderedDict()
-"""Time until which a scope need not be checked again; forever once it has moved."""
+"""Time until which a scope need not be checked again; infinite once it has moved."""
 
 
 def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Embedder:
-    """Return the embedder whose vectors are complete there, to embed and search with.
+    """Return the embedder whose vectors are complete in a conversation, for embedding and search.
 
-    Without a conversation: everywhere.
+    Without a conversation: complete everywhere.
     """
     new, *before = embeddings.get_embedders()
     if not before:
@@ -58,10 +59,10 @@ def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None)
 
 
 def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, new: str) -> bool:
-    """Return whether all that the old model has vectors of has one of the new model.
+    """Return whether everything with a vector of the old model has one of the new model.
 
-    Uses index: indexing_vector_time_of_owner, indexing_vector_one_a_model. The latest are moved
-    first, so that the first look as a rule meets one that is not.
+    Uses index: indexing_vector_time_of_owner, indexing_vector_one_a_model. The latest ones are
+    moved first, so the first row checked is usually one that is not.
     """
     if conversation_id is None and find_move(tenant).exists():
         return False
@@ -73,18 +74,18 @@ def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, n
 
 
 def find_gap(tenant: Tenant) -> str:
-    """Return what an answer says where it lacks memories of before the model was changed.
+    """Return an answer's note if memories from before the model change are missing in it.
 
-    A chore notes which model has all vectors of a tenant; the note costs an answer no statement.
+    A chore records which model has all of a tenant's vectors, so this costs no statement.
     """
     names = [embedder.name for embedder in embeddings.get_embedders()]
     return "old_vectors" if tenant.settings.get(COMPLETE, names[0]) not in names else ""
 
 
 def notice_changes(*, at_most: int) -> None:
-    """Note which tenants have all that the model makes, and start to make what others lack.
+    """Record which tenants have all vectors of the model, and start making missing ones.
 
-    Only a model of one's own is set to work unasked: a provider's costs money.
+    Only a self-hosted model starts by itself: a provider's costs money.
     """
     new, *before = embeddings.get_embedders()
     if before:
@@ -107,7 +108,7 @@ def notice_changes(*, at_most: int) -> None:
 
 
 def _notice_states(model: str, *, at_most: int) -> None:
-    """Do the same for the states of tokens, which vectors of before 27 November 2026 lack."""
+    """Do the same for token states, which vectors made before November 27, 2026 lack."""
     whole = Tenant.objects.filter(settings__contains={COMPLETE: model})
     for tenant in whole.exclude(settings__contains={STATES: model}).order_by("id")[:at_most]:
         if tenant.settings.get(PAUSED, False) or find_move(tenant).exists():
@@ -120,13 +121,13 @@ def _notice_states(model: str, *, at_most: int) -> None:
 
 
 def is_own_model() -> bool:
-    """Return whether vectors cost nothing: made in this process, or in one's own network."""
+    """Return whether vectors cost nothing: made in this process, or in a private network."""
     url: str = settings.EMBEDDING_BASE_URL
     return settings.EMBEDDINGS != "openai" or url.startswith("http://")
 
 
 def explain_changes() -> str:
-    """Return in words for an operator that the model has changed; nothing where it has not."""
+    """Return a text for operators if the model has changed; empty if not."""
     new = embeddings.get_embedders()[0].name
     tenants = Tenant.objects.filter(settings__has_key=COMPLETE)
     changed = sum(bool(find_gap(tenant)) for tenant in tenants)
@@ -150,21 +151,21 @@ def find_move(tenant: Tenant) -> QuerySet[Job]:
 
 
 def start_move(tenant: Tenant) -> None:
-    """Have every vector made that one of the models lacks; where that was paused, go on."""
+    """Queue the making of all vectors that one of the models lacks; resume it if it was paused."""
     if PAUSED in tenant.settings:
         tenant.change_setting(PAUSED)
     enqueue(tenant=tenant, kind=Kind.EMBED, scope=tenant.id, input={EVERYTHING: True})
 
 
 def pause_move(tenant: Tenant) -> None:
-    """Let the job end with the slice that it is at; what new memories lack is made as ever."""
+    """Stop the job after its current batch; vectors of new memories are still made."""
     tenant.change_setting(PAUSED, True)
     ids = list(find_move(tenant).values_list("id", flat=True))
     execute(UNFLAG, [EVERYTHING, tenant.id, ids])
 
 
 def delete_vectors(tenant: Tenant, *, model: str) -> int:
-    """Delete the vectors and approximate indexes of a model that is not used; return how many."""
+    """Delete vectors and approximate indexes of a model that is no longer used; return how many."""
     for index in VectorIndex.objects.of(tenant).filter(model=model):
         approximate.drop(index)
     rows = SearchVector.objects.of(tenant).filter(model=model)

@@ -15,7 +15,7 @@ from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
 
 WORD_SLOTS = 1_000_000_000
-"""Values of `SearchUnit.words`: two for each of half a billion hashes of a lexeme."""
+"""Number of values of `SearchUnit.words`: two for each of half a billion hashes of a lexeme."""
 COVERED_DIM = 1024
 """Wider vectors do not fit an index row: (8 kB page − header) / 3 = 2,704 bytes."""
 
@@ -29,10 +29,9 @@ class MemoryKind(models.TextChoices):
 
 
 class Memory(TenantModel):
-    """The registry that episodes, facts and notes share their ids with.
+    """The registry with which episodes, facts and notes share their ids.
 
-    So that a link, a search unit or a hop can point at any of them with a real
-    foreign key.
+    So a link or a search unit can refer to any of them by a real foreign key.
     """
 
     kind = models.CharField(max_length=8, choices=MemoryKind.choices)
@@ -44,7 +43,7 @@ class Memory(TenantModel):
 
 
 class UnitKind(models.TextChoices):
-    """What a search unit is made of."""
+    """The kind of text a search unit is made of."""
 
     EPISODE = "episode", "title and summary of an episode"
     MESSAGE = "message", "one message of an episode"
@@ -62,19 +61,19 @@ OWNER = Case(
     default=F("user_scope"),
     output_field=models.UUIDField(),
 )
-"""The scope of the user whose something is, or its conversation where no user has it."""
+"""Owner of an entry: the scope of its user, or its conversation if it has no user."""
 
 
 def owned(*fields: str) -> tuple[Any, ...]:
-    """Return the columns of an index whose rows are first narrowed by tenant and owner."""
+    """Return the columns of an index that starts with tenant and owner."""
     return F("tenant"), OWNER, *map(F, fields)
 
 
 class Searchable(TenantModel):
-    """The columns by which a search is narrowed, in both tables of the index.
+    """Columns by which a search is filtered, in both tables of the index.
 
-    They stand beside the text and beside the vector, so that a filter applies before
-    a limit. `services.mark_memories` keeps them equal to the memory's own.
+    They are stored beside the text and beside the vector, so that a filter applies before a limit.
+    `services.mark_memories` keeps them equal to the memory's.
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
@@ -98,18 +97,18 @@ class Searchable(TenantModel):
 
 
 class UnreadGeneratedField(models.GeneratedField):
-    """A generated column that inserting does not send back: nobody asks, and `words` are large."""
+    """A generated column that INSERT does not return: it is not needed, and `words` are large."""
 
     db_returning = False  # type: ignore[assignment]
 
     def deconstruct(self) -> Any:
-        """Return what a migration knows it as: to the database there is no difference."""
+        """Return Django's own field for migrations: the database sees no difference."""
         name, _, args, options = super().deconstruct()
         return name, "django.db.models.GeneratedField", args, options
 
 
 class SearchUnit(Searchable):
-    """A piece of text that can be found by its words."""
+    """A text that can be found by its words."""
 
     first_seq = models.BigIntegerField(
         null=True, help_text="First message it stands for; of a note its part, from 0."
@@ -161,9 +160,9 @@ class SearchUnit(Searchable):
 
 
 class SearchVector(Searchable):
-    """The direction of a piece of text, by one embedding model.
+    """The vector of a text, by one embedding model.
 
-    Kept apart from the text, so that the lexical leg reads narrow rows.
+    Kept apart from the text, so that keyword search reads narrow rows.
     """
 
     unit = TenantForeignKey(SearchUnit)
@@ -209,11 +208,11 @@ class SearchVector(Searchable):
 
 
 class ShelfSize(TenantModel):
-    """How much a shelf holds that is still believed: of a conversation, of a user, or of both.
+    """Size of what is active in a conversation, a user's scope, or both, by memory kind.
 
     The statistics of BM25. A trigger on `SearchUnit` keeps them, whoever writes there. A
-    conversation's own row counts all that it has; its rows with a user's scope say under whom a
-    part of that is found.
+    conversation's own row counts all of its units; its rows with a user's scope count the part that
+    is found in that scope.
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)
@@ -235,9 +234,9 @@ class ShelfSize(TenantModel):
 
 
 class WordCount(TenantModel):
-    """In how many units of a large shelf, of a conversation or of a user, a word occurs.
+    """Number of units in which a word occurs, for a large conversation or user.
 
-    A smaller shelf is read through instead. The trigger that keeps `ShelfSize` keeps these.
+    Smaller ones are scanned instead. The trigger of `ShelfSize` keeps these too.
     """
 
     conversation = TenantForeignKey("episodic.Conversation", null=True, db_index=False)

@@ -1,7 +1,7 @@
-"""Moves what can be found of a conversation to its user's scope, or away from it, in steps.
+"""Moves the search entries of a conversation to its user's scope, or away from it, in steps.
 
-A conversation is found under its own id until all of it stands under its user's scope: so an
-answer misses nothing and finds nothing twice, however far the move has come.
+Until all of its entries are in the user's scope, a conversation is found under its own id. So at
+any step of the move an answer misses nothing and finds nothing twice.
 """
 
 import uuid
@@ -13,7 +13,7 @@ from memoryproject.tenancy.models import Tenant
 
 MOVED_AT_ONCE = 500
 SHELVES = (MemoryKind.EPISODE, MemoryKind.FACT)
-"""Kinds of memory that users' scopes hold; notes have users of their own."""
+"""Memory kinds in users' scopes; notes have users of their own."""
 
 
 def move_units(
@@ -26,10 +26,10 @@ def move_units(
 ) -> int:
     """Move some units and their vectors from one scope to another; return how many.
 
-    None as a scope is none: they are found under the conversation. So is a copy of a fact that is
-    at home in another conversation, which stays: its own unit is older. Needs a transaction, and
-    the conversation's lock, under which everybody else writes them.
-    Uses index: indexing_unit_time_of_owner, indexing_vector_one_a_model.
+    Scope None: they are found under the conversation. Copies of other conversations' facts are not
+    moved; they are newer than the fact's own unit. Needs a transaction and the conversation's lock,
+    which all other writers take. Uses index: indexing_unit_time_of_owner,
+    indexing_vector_one_a_model.
     """
     rows = SearchUnit.objects.of(tenant).alias(owner=OWNER)
     rows = rows.filter(

@@ -1,12 +1,12 @@
-"""Cuts texts to what one search unit holds."""
+"""Splits texts to the size of a search unit."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 NUMBERS_A_UNIT = 300
-"""Numbers that `memory_words` keeps: one for each word and one more for each that is repeated.
+"""Numbers that `memory_words` keeps: one for each word, and one more for each repeated word.
 
-An index row of 2,704 bytes holds that many.
+That many fit into an index row of 2,704 bytes.
 """
 
 
@@ -28,7 +28,7 @@ def cut(own: str, *, neighbours: Sequence[str] = ()) -> list[str]:
 
 
 def _fill(words: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the words in runs, each as long as fits."""
+    """Yield runs of words, each as long as fits."""
     piece: list[str] = []
     counts: dict[str, int] = {}  # a Counter takes twice as long
     filled = 0

@@ -1,4 +1,4 @@
-"""Reading the index for those who write it; answering agents is retrieval's business."""
+"""Reads the index for code that writes it; answering agents is the task of retrieval."""
 
 import uuid
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Neighbour:
 def nearest(
     *, tenant: Tenant, vector: Vectors, model: str, at_most: int, **where: Any
 ) -> list[Neighbour]:
-    """Return the memories that lie nearest to a vector, nearest first; `where` narrows them.
+    """Return the memories nearest to a vector, nearest first; `where` filters them.
 
     Exact. Uses index: indexing_vector_of_owner, for what is active in one conversation.
     """
@@ -50,7 +50,7 @@ def nearest_to_each(
     cosine_at_least: float,
     at_most: int,
 ) -> list[list[Neighbour]]:
-    """Return for each vector the active facts of conversations that lie nearest, nearest first.
+    """Return, for each vector, the nearest active facts of conversations, nearest first.
 
     See `sql/nearest_to_each.sql`.
     """
@@ -71,9 +71,9 @@ def nearest_to_each(
 def nearest_units(
     *, tenant: Tenant, vector: Vectors, model: str, at_most: int, **where: Any
 ) -> list[tuple[SearchUnit, float]]:
-    """Return the units that lie nearest to a vector with their cosine, nearest first.
+    """Return the units nearest to a vector with their cosine, nearest first.
 
-    Exact; `where` narrows them by columns of `Searchable`.
+    Exact; `where` filters them by columns of `Searchable`.
     """
     rows = _vectors_of(tenant, model, **where).filter(dim=len(vector))
     near = rows.annotate(distance=MaxInnerProduct("embedding", HalfVector(vector)))
@@ -90,7 +90,7 @@ def nearest_to_any(
     embedder: Embedder,
     at_most: int,
 ) -> list[uuid.UUID]:
-    """Return the active facts of conversations that lie nearest to any unit of some memories.
+    """Return the active facts of conversations nearest to any unit of some memories.
 
     The nearest comes first.
 
@@ -103,7 +103,7 @@ def nearest_to_any(
 
 
 def _facts_in(tenant: Tenant, conversation_ids: Sequence[uuid.UUID], model: str) -> dict[str, Any]:
-    """Return the parameters by which statements find the facts of conversations."""
+    """Return the parameters with which statements select the facts of conversations."""
     ids = list(conversation_ids)
     owners = owners_of_several(tenant=tenant, conversation_ids=ids)
     home = {"tenant": tenant.id, "owners": owners, "conversations": ids}
@@ -118,7 +118,7 @@ def _vectors_of(
 
 
 def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors | None:
-    """Return the vector of a memory that has one unit; None: the model has made none yet."""
+    """Return the vector of a memory with one unit; None: the model has made none yet."""
     row = _vectors_of(tenant, model).filter(memory=memory_id).first()
     return None if row is None else _to_array(row.embedding)
 
@@ -126,7 +126,7 @@ def find_vector(*, tenant: Tenant, memory_id: uuid.UUID, model: str) -> Vectors 
 def headline_vectors(
     *, tenant: Tenant, episode_ids: Sequence[uuid.UUID], model: str
 ) -> dict[uuid.UUID, Vectors]:
-    """Return the vector of each episode's title and summary; none where it has none yet."""
+    """Return the vector of each episode's title and summary; missing if there is none yet."""
     rows = _vectors_of(tenant, model).filter(memory__in=list(episode_ids), kind=UnitKind.EPISODE)
     return {cast(uuid.UUID, row.memory_id): _to_array(row.embedding) for row in rows}
 
@@ -143,10 +143,10 @@ def units_without_vector(
     at_most: int,
     since: datetime | None = None,
 ) -> list[SearchUnit]:
-    """Return units of a conversation that a model has yet to make something for, latest first.
+    """Return units of a conversation without this model's vectors, latest first.
 
-    Without a conversation those that belong to none; with `since` those made from then on. Of a
-    text that is spread over several units the first one stands for all.
+    Without a conversation: units that belong to none; with `since`: units made from then on. If a
+    text has several units, the first one stands for all.
     """
     lacking = _lacking(tenant=tenant, model=model)
     if conversation_id is None:
@@ -159,9 +159,9 @@ def units_without_vector(
 
 
 def lock_shelves(*, tenant: Tenant, conversation_id: uuid.UUID | None) -> None:
-    """Wait for all who are adding units to a conversation, or to none, and let nobody begin.
+    """Wait for all who are adding units to a conversation, or to none, and keep others waiting.
 
-    The trigger that keeps the sizes of shelves holds their rows until the units are committed.
+    The trigger that maintains `ShelfSize` locks its rows until the units are committed.
     """
     sizes = ShelfSize.objects.of(tenant).filter(conversation=conversation_id)
     list(sizes.select_for_update().order_by("id").values_list("id"))
@@ -182,9 +182,9 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
 
 
 def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID | None]:
-    """Return the conversations in which a model has not made every vector.
+    """Return the conversations with missing vectors of a model.
 
-    None, the last, stands for what belongs to no conversation.
+    None, the last, means memories that belong to no conversation.
     """
     ids = _lacking(tenant=tenant, model=model).values_list("conversation_id", flat=True)
     return list(ids.order_by("conversation_id").distinct())

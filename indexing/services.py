@@ -1,4 +1,4 @@
-"""Writing the index: the one door through which text becomes findable."""
+"""Writes the index: all text becomes searchable through here."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -23,9 +23,9 @@ from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
 
 NARROWING = [field.attname for field in Searchable._meta.local_fields if field.name != "id"]
-"""The columns that a vector has from its unit."""
+"""Columns that a vector copies from its unit."""
 SAME = "memory kind category valid_at valid_until first_seq last_seq language".split()
-"""Columns that a unit takes over from its entry as they are."""
+"""Columns that a unit copies from its entry."""
 MARK = """
     UPDATE {table} AS entry SET valid_until = mark.valid_until, invalid_at = mark.invalid_at
     FROM unnest(%(memories)s::uuid[], %(untils)s::timestamptz[], %(invalids)s::timestamptz[])
@@ -36,11 +36,11 @@ MARK = """
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing to make findable.
+    """A text to make searchable.
 
-    `lexical` is searched by words, and `vector` (a unit vector, or None where a job is to make
-    it) by meaning: the two may stand for different text. `neighbours`, the
-    nearest first, are searched by words too, as far as one unit holds them.
+    `lexical` is for keyword search, and `vector` (a unit vector, or None if a job is to make it)
+    for search by meaning; the two may represent different text. `neighbours`, nearest first, are
+    added to the keyword text as far as they fit into one unit.
     """
 
     memory: Memory
@@ -55,13 +55,13 @@ class Entry:
     neighbours: Sequence[str] = ()
     valid_until: datetime | None = None
     user_id: str | None = None
-    """User whose it is; None: the one whose are all that are added with it."""
+    """Its user; None: the user given for all entries of the call."""
     states: bytes | None = None
-    """Token states of what its vector stands for; see `SearchVector`."""
+    """Token states of the text of its vector; see `SearchVector`."""
 
 
 def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[Vectors | None]:
-    """Return the vector of each text, None while the model is away: words find it until then."""
+    """Return the vector of each text, or None for each if the model is unavailable."""
     try:
         return list(embeddings.embed_passages(texts, timeout_s=timeout_s))
     except (ModelUnavailable, ModelMisbehaved):
@@ -69,7 +69,7 @@ def try_embed(texts: Sequence[str], *, timeout_s: float | None = None) -> list[V
 
 
 def register(*, tenant: Tenant, kind: MemoryKind, count: int) -> list[Memory]:
-    """Insert `count` memories of a kind; the rows that share their ids come next."""
+    """Insert `count` memories of a kind; the caller then inserts the rows that share their ids."""
     return Memory.objects.bulk_create(Memory(tenant=tenant, kind=kind) for _ in range(count))
 
 
@@ -81,13 +81,12 @@ def add_entries(
     model: str = "",
     user_id: str = "",
 ) -> None:
-    """Insert units and vectors, two statements however many there are.
+    """Insert units and vectors, by two statements however many there are.
 
-    Without a conversation they belong to the whole tenant. `user_id` says under whose scope they
-    are found; empty: under nobody's. `model` names the embedder whose
-    vectors the entries carry; empty: this process's own. A job makes those that are missing, and
-    while the model changes those of the other one. A text too long for one unit gets several;
-    the vector goes with the first.
+    Without a conversation they belong to the whole tenant. `user_id`: the user in whose scope they
+    are found; empty: nobody's. `model`: the embedder of the entries' vectors; empty: this process's
+    own. A job makes missing vectors and, during a model change, those of the other model. A text
+    too long for one unit gets several; the first one has the vector.
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
@@ -127,9 +126,9 @@ def add_vectors(
     states: Sequence[bytes | None],
     model: str,
 ) -> None:
-    """Insert the vectors of units that had none of this model, or no states, a row each.
+    """Insert vectors for units that had none of this model, or no states, one row each.
 
-    A vector that is there by now stays, with these states; a unit that is gone gets none.
+    A vector that exists by now stays, and gets these states; a deleted unit gets none.
     """
     stored = SearchUnit.objects.of(tenant).filter(id__in=[unit.id for unit in units])
     there = set(stored.select_for_update(no_key=True).values_list("id", flat=True))
@@ -147,7 +146,7 @@ def add_vectors(
 
 
 def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
-    """Delete all units and vectors of a memory; nothing finds it then. Needs a transaction."""
+    """Delete all units and vectors of a memory, so nothing finds it. Needs a transaction."""
     tell_mirror_of(tenant=tenant, memory_id=memory_id)
     erase_entries(tenant=tenant, memory_ids=[memory_id])
 
@@ -155,7 +154,7 @@ def remove_entries(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
 def _make_vector(
     unit: SearchUnit, vector: Vectors, states: bytes | None, *, model: str
 ) -> SearchVector:
-    """Return the row, with the columns by which a search is narrowed as the unit has them."""
+    """Return the row, with the filter columns of its unit."""
     same = {name: getattr(unit, name) for name in NARROWING}
     made = {"model": model, "dim": len(vector), "embedding": HalfVector(vector), "states": states}
     return SearchVector(unit=unit, **made, **same)
@@ -166,9 +165,9 @@ Mark = tuple[uuid.UUID, datetime | None, datetime | None]
 
 
 def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
-    """Take memories out of what is believed, or back in; `as_of` finds them where they were true.
+    """Mark memories as no longer believed, or as believed again; `as_of` finds them by their times.
 
-    Two statements, however many they are.
+    Two statements, however many memories.
     """
     params: dict[str, Any] = {
         "tenant": tenant.id,
@@ -183,7 +182,7 @@ def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
 def tell_mirror(
     *, tenant: Tenant, conversation_id: uuid.UUID | None, memory_ids: Iterable[uuid.UUID]
 ) -> None:
-    """Have the pages of some memories of one conversation, or of none, written once more.
+    """Queue the rewriting of the mirror pages of some memories of one conversation, or of none.
 
     One job takes all that waits. Nothing happens where nothing is mirrored.
     """
@@ -194,7 +193,7 @@ def tell_mirror(
 
 
 def tell_mirror_of(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
-    """Do the same for a memory wherever it is at home, as long as it is in the index."""
+    """Do the same for an indexed memory of any conversation."""
     if settings.MIRROR_DIR is not None:
         units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
         home = units.values_list("conversation_id", flat=True).first()

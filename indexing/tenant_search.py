@@ -1,7 +1,7 @@
-"""Keyword search over a whole tenant, for the people in the admin.
+"""Keyword search over a whole tenant, for the admin.
 
-Agents search one conversation by words and meaning, which is retrieval's business; here
-somebody looks for what he remembers of the wording, wherever it was said.
+Agents search conversations by words and meaning, see `retrieval`; here a person looks for
+remembered words, wherever they were said.
 """
 
 import re
@@ -20,12 +20,12 @@ from indexing.models import UnitKind
 from memoryproject.database.clock import execute, read_sql
 
 CANDIDATES_AT_MOST = 8_000
-"""Units that the index names; where there are more the newest are walked through instead."""
+"""Number of units taken from the index; if more match, the newest units are scanned instead."""
 POOL = 500
-"""Units that are scored: the newest that hold the words."""
+"""Number of newest matching units that are scored."""
 WALKED_AT_MOST = 200_000
 FREQUENT = 2_000
-"""Units in which a word occurs, counted no further."""
+"""Largest count of units with a word; more are not counted."""
 WORDS_AT_MOST = 20
 QUERY_AT_MOST = 1_000
 ASKED = re.compile(r'"([^"]*)"|(\S+)')
@@ -33,7 +33,7 @@ ASKED = re.compile(r'"([^"]*)"|(\S+)')
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to look; None: everywhere. Times are those of `valid_at`, `until` excluded."""
+    """Where to search; None: everywhere. Times filter `valid_at`, `until` excluded."""
 
     tenant_id: uuid.UUID | None = None
     conversation_id: uuid.UUID | None = None
@@ -46,7 +46,7 @@ EVERYWHERE = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What somebody typed: its words, and what stood in quotes, letter by letter."""
+    """A query as typed: its words, and its quoted phrases, letter by letter."""
 
     words: str
     phrases: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memory, or a message of one, that holds the words. `lexemes`: those asked for."""
+    """A memory, or one of its messages, that matches. `lexemes`: words of the query in it."""
 
     memory_id: uuid.UUID
     conversation_id: uuid.UUID
@@ -66,14 +66,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found, best first. `complete`: nothing older was left unread."""
+    """The matches, best first. `complete`: no older unit was left unread."""
 
     found: tuple[Match, ...]
     complete: bool = True
 
 
 def read_query(typed: str) -> Sought:
-    """Return what to look for: of a long text only its beginning."""
+    """Return the parsed query; of a long text only its beginning is used."""
     words: list[str] = []
     phrases: list[str] = []
     for quoted, word in ASKED.findall(typed[:QUERY_AT_MOST].replace("\x00", " ")):
@@ -127,12 +127,12 @@ def find(
 
 
 def _fold(phrase: str) -> str:
-    """Return a phrase in the letters of prepared text; unspaced scripts stay as they are."""
+    """Return a phrase folded like indexed text; unspaced scripts stay as they are."""
     return phrase if text.UNSPACED.search(phrase) else " ".join(text.prepare(phrase).split())
 
 
 def _once(rows: list[Any], *, by_place: bool) -> Iterator[Match]:
-    """Yield each memory once, or each message of one: what is long has several units."""
+    """Yield each memory, or each of its messages, once: a long text has several units."""
     seen = set()
     for _, unit_id, memory_id, conversation_id, seq, language, lexemes, score in rows:
         key = (memory_id, seq if by_place else None)

@@ -1,8 +1,8 @@
-"""Preparing text for the lexical leg, the same way when it is stored and when it is asked.
+"""Prepares text for keyword search, the same way for stored texts and for queries.
 
-Postgres's parser takes a run of Chinese, Japanese, Korean or Thai for one word. Such
-runs are cut into single characters and overlapping pairs instead: on Chinese questions
-R@5 rose from .03 with whole runs to .86 with pairs and .88 with both.
+PostgreSQL's parser treats a run of Chinese, Japanese, Korean or Thai as one word. Such runs are
+split into single characters and overlapping pairs: on Chinese questions R@5 rose from .03 with
+whole runs to .86 with pairs and .88 with both.
 """
 
 import re
@@ -15,10 +15,10 @@ UNSPACED = re.compile(
 
 
 def prepare(text: str) -> str:
-    """Return `text` in the form that `memory_ts` splits well.
+    """Return `text` in the form that `memory_ts` splits into words.
 
-    Compatibility forms are unified, case and Latin accents are folded, unspaced runs
-    become characters and pairs.
+    Compatibility forms are unified, case and Latin accents are folded, unspaced runs become
+    characters and pairs.
     """
     unified = unicodedata.normalize("NFKC", text)
     folded = unified if unified.isascii() else unified.translate(_FOLDED)

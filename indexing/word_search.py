@@ -1,4 +1,4 @@
-"""The search box of large lists: by the index of words, not by reading every row."""
+"""Search box of large admin lists: uses the word index, and does not scan every row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from indexing.tenant_search import Match, Scope, Sought
 from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 
 Results = tuple[QuerySet[Any], bool]
-"""What Django's admin asks of a search: the rows, and whether some may come twice."""
+"""The result of a search in Django's admin: the rows, and whether some may be duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordSearch:
-    """What was searched for, where, and what was found."""
+    """The query, its scope, and the matches."""
 
     sought: Sought
     scope: Scope
@@ -28,7 +28,7 @@ class WordSearch:
 class WordSearchAdmin(ReadOnlyAdmin):
     """A list whose rows are found by the words of their search units.
 
-    Of very many matches the newest 500 are shown.
+    If there are many matches, the newest 500 are shown.
     """
 
     found_as: UnitKind
@@ -48,12 +48,12 @@ class WordSearchAdmin(ReadOnlyAdmin):
     def keep_matches(
         self, request: HttpRequest, rows: QuerySet[Any], search: WordSearch
     ) -> QuerySet[Any]:
-        """Return those of the list's rows that were found."""
+        """Return the rows of the list that matched."""
         return rows.filter(pk__in=[match.memory_id for match in search.matches])
 
 
 def read_scope(request: HttpRequest) -> Scope:
-    """Return the tenant that is looked at, and to what the list's address narrows it."""
+    """Return the current tenant and the filters in the list's address as a scope."""
 
     def chosen(column: str) -> Any:
         value = request.GET.get(f"{column}__exact") or request.GET.get(f"{column}__id__exact")

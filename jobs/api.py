@@ -21,7 +21,7 @@ from memoryproject.tenancy.views import KeyedView, ReadView
 
 
 class JobOutput(Output):
-    """A job, without what it works on."""
+    """A job, without its input."""
 
     table = Job
     columns = (
@@ -30,7 +30,7 @@ class JobOutput(Output):
 
 
 class JobState(ReadView):
-    """How far a job is. Ask again, a second later or more, until its state is done or dead."""
+    """The state of a job. Ask again, a second later or more, until it is done or dead."""
 
     @describe("get_job", answers=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:
@@ -54,7 +54,7 @@ class UsageQuery(Strict):
 
 
 class UsageRow(serializers.Serializer[Any]):
-    """The calls of one day, purpose and model."""
+    """The model calls of one day, purpose and model."""
 
     day = serializers.DateField()
     purpose = serializers.CharField()
@@ -68,13 +68,13 @@ class UsageRow(serializers.Serializer[Any]):
 
 
 class StorageOutput(Output):
-    """What the tenant stores, and may store."""
+    """What the tenant stores, and its limits."""
 
     table, columns = Storage, "bytes bytes_limit rows rows_limit"
 
 
 class UsageOutput(serializers.Serializer[Any]):
-    """What the language model cost, and what is stored."""
+    """The cost of the language model, and what is stored."""
 
     spent_today = serializers.FloatField()
     daily_budget = serializers.FloatField(source="budget", allow_null=True)
@@ -84,7 +84,7 @@ class UsageOutput(serializers.Serializer[Any]):
 
 
 class Usage(KeyedView):
-    """What the tenant's model calls came to, and what it stores."""
+    """The cost of the tenant's model calls, and what it stores."""
 
     scope = Scope.ADMIN
 

@@ -8,6 +8,6 @@ class JobsConfig(AppConfig):
     verbose_name = "Operation"
 
     def ready(self) -> None:
-        """Register the checks, and guard the queue, before anything is put into it."""
+        """Register the checks, and make the queue safe before anything is put into it."""
         import_module("jobs.checks")
         import_module("jobs.wakeups").install()

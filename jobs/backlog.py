@@ -1,7 +1,6 @@
-"""How much work may be claimed, and whether any of it gets done.
+"""Measures how much work may be claimed, and whether any of it gets done.
 
-Judged by the condition of the claim itself: a job that must wait for another, or for its time,
-is no sign of anything.
+Only jobs that could be claimed count: a job that waits for another, or for its time, is not stuck.
 """
 
 import uuid
@@ -15,8 +14,8 @@ from jobs.turns import may_be_claimed
 from memoryproject.tenancy.walls import across_tenants
 
 STANDS_STILL_AFTER = timedelta(seconds=50)
-"""Work that may be claimed for so long, while nothing gets on. With a lease, which outlives its
-worker by up to 30 s, `health/ready` is red within 90 s."""
+"""Time after which claimable work without any progress counts as stuck. With a lease, which
+outlives its worker by up to 30 s, `health/ready` is red within 90 s."""
 COUNTED_AT_MOST = 1_000
 RESTARTS_SHOWN_FOR = timedelta(days=1)
 RESTARTS_KEPT_FOR = timedelta(days=30)
@@ -24,11 +23,11 @@ RESTARTS_KEPT_FOR = timedelta(days=30)
 
 @across_tenants()
 def measure_backlog() -> dict[str, int | None]:
-    """Look at the jobs of all tenants: claimable ones and dead ones, each counted to a thousand.
+    """Return the number of claimable and of dead jobs of all tenants, each up to a thousand.
 
-    `oldest_due_s` is how long the oldest of the former has been due, `last_done_s` how long ago
-    a job was last finished, whole seconds by the database's clock; None where there is none.
-    Uses indexes: jobs_job_open, jobs_job_dead, jobs_job_by_finish.
+    `oldest_due_s` is how long the oldest claimable job has been due, `last_done_s` how long ago a
+    job was last finished, in whole seconds by the database's clock; None if there is none. Uses
+    indexes: jobs_job_open, jobs_job_dead, jobs_job_by_finish.
     """
     done = Job.across_tenants.exclude(finished_at=None).order_by("-finished_at")
     return {
@@ -40,7 +39,7 @@ def measure_backlog() -> dict[str, int | None]:
 
 
 def find_claimable() -> QuerySet[Job]:
-    """Return the jobs of all tenants that a free worker could take now."""
+    """Return the jobs of all tenants that a free worker could claim now."""
     return Job.across_tenants.filter(may_be_claimed())
 
 
@@ -49,7 +48,7 @@ def _to_seconds(age: timedelta | None) -> int | None:
 
 
 def _find_longest_wait() -> timedelta | None:
-    """Return how long the job has been due that was due first of those that may be claimed.
+    """Return how long the oldest claimable job has been due.
 
     Uses index: jobs_job_open, jobs_job_by_holder.
     """
@@ -62,7 +61,7 @@ def _find_longest_wait() -> timedelta | None:
 
 @across_tenants()
 def explain_standstill() -> str:
-    """Return in words why work counts as stuck; nothing while any of it gets on."""
+    """Return a text on why work counts as stuck; empty while any of it makes progress."""
     waited = _find_longest_wait()
     if waited is None or waited < STANDS_STILL_AFTER or _is_moving():
         return ""
@@ -75,7 +74,7 @@ def explain_standstill() -> str:
 
 
 def _is_moving() -> bool:
-    """Return whether a run has ended of late, done or given back, other than by its worker's death.
+    """Return whether a run ended recently, done or given back, but not by its worker's death.
 
     Uses indexes: jobs_job_by_finish, jobs_job_by_start.
     """
@@ -87,20 +86,20 @@ def _is_moving() -> bool:
 
 @across_tenants()
 def is_held() -> bool:
-    """Return whether a worker that lives, anywhere, has work in hand.
+    """Return whether a living worker, on any machine, is running a job.
 
-    One that hangs is ended by its job's own time limit, and takes no other with it.
+    A worker that hangs is ended by its job's own time limit, without affecting others.
     """
     return Job.across_tenants.filter(AT_WORK).exists()
 
 
 def note_restart(*, cluster: uuid.UUID, reason: str) -> None:
-    """Write down that a cluster's workers are ended; what is old goes."""
+    """Record that a cluster's workers are ended, and delete old records."""
     WorkerRestart.objects.create(cluster=cluster, reason=reason)
     WorkerRestart.objects.filter(at__lt=Now() - RESTARTS_KEPT_FOR).delete()
 
 
 def list_restarts() -> QuerySet[WorkerRestart]:
-    """Return the restarts of the last day, the newest first."""
+    """Return the restarts of the last day, newest first."""
     recent = WorkerRestart.objects.filter(at__gt=Now() - RESTARTS_SHOWN_FOR)
     return recent.order_by("-at", "-id")

@@ -1,4 +1,4 @@
-"""The queue of wake-ups, looked at less often while nothing comes."""
+"""The queue of wake-ups, polled less often while it is empty."""
 
 import time
 from typing import Any
@@ -7,20 +7,20 @@ from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
 BUSY_LOOKS = 50
-"""After so many looks in vain, ten seconds, nobody is about to post more."""
+"""Number of empty polls, ten seconds, after which polling slows down."""
 IDLE_POLL_S = 1.0
 
 
 class PatientBroker(ORM):  # type: ignore[misc]
-    """django-q2's queue in the database, that lets an idle server rest.
+    """django-q2's queue in the database, with fewer queries on an idle server.
 
-    After ten seconds without work the next wake-up may wait a second, not a fifth of one.
+    After ten seconds without work it polls once a second, not five times.
     """
 
     _looks_in_vain = 0
 
     def dequeue(self) -> Any:
-        """Return what to do next, or None after a while without any."""
+        """Return the next task, or None after a while without any."""
         wake_ups = super().dequeue()
         self._looks_in_vain = 0 if wake_ups else self._looks_in_vain + 1
         if self._looks_in_vain > BUSY_LOOKS:

@@ -1,7 +1,7 @@
-"""Asking a language model on behalf of a tenant: cached, on record, paid for, checked.
+"""Asks a language model on behalf of a tenant: cached, recorded, within budget, checked.
 
-A call that was answered once is never paid again: a job that crashed after the answer
-gets the same answer when it runs anew.
+An answered call is never paid for again: a job that crashed after the answer gets the same answer
+when it runs again.
 """
 
 import hashlib
@@ -44,28 +44,28 @@ Checked = TypeVar("Checked")
 
 PROBLEMS_NAMED = 5
 FAILURES_WAITED_FOR = 12
-"""Failures of one job while the model answers others: an hour, since waits grow."""
+"""Failures of one job after which it stops waiting, if the model answers others: an hour."""
 FAILURES_AT_ALL = 400
-"""Failures of one job that is alone with the model: three hours of probes."""
+"""Failures of one job that is the only one to ask: three hours of attempts."""
 MARGIN_S = 15
-"""Seconds of a job's time that are left for what comes after its last question."""
+"""Seconds of a job's time kept for its work after the last question."""
 LET_GO = "let go "
-"""Begins what stands in place of a question's hash where its answer must not be known."""
+"""Prefix of the value stored in place of a question's hash whose answer must not be reused."""
 REMINDER = "An earlier answer was of no use: {problem} Answer again, in the asked-for form."
 
 
 class PromptCut(PromptTooLong):
-    """The server read a part of the question, and answered that."""
+    """The server read only a part of the question, and answered that."""
 
     may_have_cost = True
 
 
 class OutOfTime(Exception):
-    """The run has no time left for another question; the next one knows the answers so far."""
+    """The run has no time for another question; the next run reuses the answers so far."""
 
 
 class Door(Protocol):
-    """Puts one question to the model; `scope` is the id of what it is about."""
+    """Function that asks the model one question; `scope` is the id of what it is about."""
 
     scope: str
 
@@ -73,14 +73,14 @@ class Door(Protocol):
 
 
 class Asker:
-    """What an engine holds to put questions with, in the name of a claimed job.
+    """Asks the model questions in the name of a claimed job.
 
-    A model that has often failed the job, and answers others, is not waited for: its answer
-    counts as of no use, so that the engine answers by itself. An answer that comes when the
-    job is another's is used and not kept: what the question told may have been erased.
+    If the model has often failed this job but answers others, the job does not wait for it: the
+    call counts as useless, and the offline engine takes over. An answer that arrives after the job
+    was taken over is used but not stored: the question's text may have been erased.
 
-    `lines_at_most` is how many messages a question may be about: the model has not answered
-    longer ones in time. `scope` is the id of the conversation that it is about.
+    `lines_at_most` is the number of messages in a question: the model did not answer longer ones in
+    time. `scope` is the id of the conversation that it is about.
     """
 
     def __init__(self, claim: Claim) -> None:
@@ -93,13 +93,13 @@ class Asker:
         self._has_asked = False
 
     def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply:
-        """Return the model's answer as a `reply`, from the record if it was given before.
+        """Return the model's answer as a `reply`, from the record if it was asked before.
 
         Raises:
             ModelUnavailable: try the whole job again later.
             OutOfTime: run the job again at once.
-            ModelMisbehaved: the answer does not have the form of `reply`; the error's
-                text says why, in our words.
+            ModelMisbehaved: the answer does not have the form of `reply`; the error's text says
+                why, in our words.
         """
         digest = _digest(prompt, reply)
         calls = LLMCall.objects.of(self._claim.tenant)
@@ -125,10 +125,9 @@ class Asker:
         return answer
 
     def _is_hopeless(self) -> bool:
-        """Return whether the model fails at this job alone, or has done so for hours.
+        """Return whether the model fails only at this job, or has failed for hours.
 
-        Questions put while the model was away say nothing about the job: after an outage it
-        puts one more.
+        Questions asked during an outage say nothing about the job: after it the job asks once more.
         """
         failures = self._claim.transient_failures
         if failures < FAILURES_WAITED_FOR or failures >= FAILURES_AT_ALL:
@@ -141,7 +140,7 @@ class Asker:
         return back_since is None or failed.filter(finished_at__gt=back_since).exists()
 
     def _forgive(self) -> None:
-        """Forget what failed before: the model answers, and the next failure is a first one."""
+        """Reset the count of failures: the model has answered."""
         if self._claim.transient_failures:
             self._claim.transient_failures = 0
             claims.held(self._claim).update(transient_failures=0)
@@ -156,10 +155,10 @@ class Asker:
 
 
 def make_call(tenant: Tenant, prompt: Prompt) -> LLMCall:
-    """Return the record of a question at the most that it can cost, not stored yet.
+    """Return the record of a question with its highest possible cost, not stored yet.
 
     Raises:
-        ModelUnavailable: the server does not say which model it has.
+        ModelUnavailable: the server does not name its model.
     """
     sent, model = count_prompt_tokens(prompt.system + prompt.user), context.find_model()
     return LLMCall(
@@ -176,13 +175,13 @@ def make_call(tenant: Tenant, prompt: Prompt) -> LLMCall:
 
 
 def shrink_context(prompt: Prompt, *, to: int | None) -> None:
-    """Note that the model's context is smaller than a prompt and its answer."""
+    """Record that the model's context is smaller than a prompt and its answer."""
     asked = count_prompt_tokens(prompt.system + prompt.user)
     context.shrink(to=to, asked=asked + context.find_answer_tokens())
 
 
 def find_asker(claim: Claim) -> Asker | None:
-    """Return how a job asks a language model; None where there is none."""
+    """Return the function with which a job asks a language model; None if there is none."""
     return Asker(claim) if settings.LLM != "offline" else None
 
 
@@ -197,13 +196,13 @@ def ask_mended(
     rule: str = "",
     **counts: int,
 ) -> Checked | None:
-    """Ask, and where the answer is of no use ask once more, saying why; None if that fails.
+    """Ask, and once more, with the reason, if the answer is useless; None if that fails.
 
-    `file` has the instructions, and its name is the purpose. `check` turns the reply into
-    what is wanted, or raises ModelMisbehaved with a text that quotes nobody; `rule` is said
-    again then; `counts` are the prompt's. A question that the provider refuses is not put again.
-    What `find_doubt` has to say of an answer that can be used is a reason to ask once more,
-    too; if the second answer is of no use, the first one counts.
+    `file` has the instructions, and its name is the purpose. `check` turns the reply into the
+    result, or raises ModelMisbehaved with a text that quotes nobody; then `rule` is repeated in the
+    second question. `counts` are the prompt's. A question that the provider refuses is not asked
+    again. A text from `find_doubt` about a usable answer also leads to a second question; if that
+    answer is useless, the first one counts.
 
     Raises:
         ModelUnavailable: the model could not be asked.
@@ -248,9 +247,9 @@ def put_question(
     *,
     timeout_s: float | None = None,
 ) -> Reply:
-    """Put a question that is on record already, and set down how it ended.
+    """Ask a question that is on record already, and record the outcome.
 
-    Without a claim what was answered is not kept.
+    Without a claim the answer is not stored.
     """
     pass_point(Point.CALL_OPENED)
     started = time.monotonic()
@@ -279,9 +278,9 @@ def put_question(
 
 
 def _count(call: LLMCall, completion: Completion) -> None:
-    """Note what the provider counted; what it did not count, as we count it.
+    """Record the tokens that the provider counted, or else our own count.
 
-    Never more than was reserved: a count above that is wrong, or nobody allowed for it.
+    Never more than was reserved: a higher count is wrong, or nobody allowed for it.
     """
     sent, written = completion.input_tokens, completion.output_tokens
     tokens = (
@@ -320,10 +319,10 @@ def _validate(answer: Any, reply: type[Reply]) -> Reply:
 
 
 def _keep(call: LLMCall, claim: Claim | None) -> None:
-    """Put down how the call ended; the row has stood there since before it began.
+    """Record how the call ended, in the row that was stored before it began.
 
-    Not what was answered, where the job has been taken from who asked: an erasure locks
-    the job's row first and the calls after it, as this does, and so overlooks no answer.
+    The answer is not stored if the job was taken over meanwhile. An erasure locks the job's row
+    first and then its calls, as this does, so it misses no answer.
     """
     call.finished_at = Now()
     try:

@@ -1,4 +1,4 @@
-"""System check: a budget that can be kept."""
+"""System check: a budget needs a model with a known price."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from jobs.spending import find_price
 
 @register
 def check_budget_can_be_kept(**options: Any) -> list[CheckMessage]:
-    """Refuse a budget while nobody knows what the model costs: all work would wait."""
+    """Report a budget for a model without a known price: all work would wait."""
     is_kept = settings.DAILY_BUDGET is not None and settings.LLM != "offline"
     if not is_kept or find_price(settings.CHAT_MODEL) is not None:
         return []

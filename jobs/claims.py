@@ -1,9 +1,8 @@
-"""Taking a job, and writing its effects exactly once.
+"""Claims jobs, and writes their effects exactly once.
 
-A run first claims its job in a transaction of its own: the attempt is durable before
-the work. It then reads and thinks outside any transaction, and at last writes
-everything in one commit that checks the lease token. A run that outlived its lease
-finds another token there and writes nothing.
+A run first claims its job in a transaction of its own: the attempt is durable before the work. It
+then works outside any transaction, and finally writes everything in one commit that checks the
+lease token. A run whose lease has expired finds another token and writes nothing.
 """
 
 import time
@@ -31,72 +30,72 @@ from memoryproject.wings import list_wings
 LIMITS = (
     "SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '60s', true)"
 )
-"""How long effects wait for a lock, and one statement of them runs."""
+"""Time limits of effects: waiting for a lock, and running one statement."""
 LEASE = timedelta(seconds=30)
-"""Time for which a silent holder keeps a job. `renewing` keeps a living one's lease ahead."""
+"""Time for which a silent holder keeps a job. `renewing` extends the lease of a living one."""
 CALL_MARGIN_S = 5
-"""Seconds that a lease lasts beyond the deadline of a model call, to write what came of it."""
+"""Seconds by which a lease exceeds the deadline of a model call, to write its result."""
 ASKS_FOR_VECTORS = "openai" in (settings.EMBEDDINGS, settings.OLD_EMBEDDINGS)
 STEP = timedelta(
     seconds=max(60, settings.MODEL_TIMEOUT_S + CALL_MARGIN_S if ASKS_FOR_VECTORS else 0)
 )
-"""Between two signs of progress of a run: its claim, its commits, questions to a language model."""
+"""Longest time between two signs of progress of a run: claim, commits, model calls."""
 MAX_ATTEMPTS = 5
 HALVING_ATTEMPTS = 15
-"""Attempts beyond what halving ever takes: the job fails at something else."""
+"""Number of attempts that halving never needs: after these, the fault is elsewhere."""
 CRASHES_AT_MOST = 15
-"""Runs of one job that end their process: nobody is left to release it as failed."""
+"""Number of runs of one job that may end their process, before the job dies."""
 HALVE_AFTER = 3
-"""Attempts at a whole batch; each one after that looks at half of it."""
+"""Attempts at a whole batch; each later one takes half of it."""
 LINES_AT_MOST = "lines_at_most"
-"""Input of a job once a model has not answered it in time."""
+"""Key in a job's input: messages per question, after a model has not answered in time."""
 FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
 SLOW_FOR = timedelta(hours=1)
-"""Time for which other jobs of the scope ask about as few lines; then the model may be faster."""
+"""Time for which other jobs of the scope use the same limit; then the model may be faster."""
 
 
 class LeaseLost(Exception):
-    """Somebody else holds the job by now; nothing was written."""
+    """Another worker holds the job now; nothing was written."""
 
 
 class TooMuchPoison(Exception):
-    """One job has set aside so much that the fault lies elsewhere: it dies, for people to see."""
+    """A job has set aside so much that the fault lies elsewhere: it dies, for people to see."""
 
 
 class KillsItsWorker(Exception):
-    """Run after run of the job ended with its process: it dies before it ends another."""
+    """Several runs of the job ended with their process: it dies before it ends another."""
 
 
 class SnapshotMoved(Exception):
-    """What the run read has changed under it; nothing was written, run again."""
+    """The data that the run read has changed; nothing was written, run again."""
 
 
 class OutsideAway(Exception):
-    """Something outside that the run needs is away: it costs no attempt, however often."""
+    """An outside service is unavailable: this costs no attempt, however often."""
 
 
 class Charge(Enum):
-    """What a failed run costs its job."""
+    """How a failed run counts for its job."""
 
     ATTEMPT = auto()
-    """One of few: the fault may be the job's own."""
+    """As one of a few attempts: the fault may be the job's own."""
     FAILURE = auto()
-    """Something outside was away: counted, so that waits grow, and never the end."""
+    """As a failure of an outside service: waits grow, but the job does not die of it."""
     NOTHING = auto()
-    """It was not its turn."""
+    """Not at all: it was not its turn."""
 
 
 Claim = Job
-"""A running job as its holder took it, with what only that one knows, and the token to write by.
+"""A running job, as its holder claimed it, with the token needed to write.
 
-`attempts` counts this run and the fruitless ones before it.
+`attempts` counts this run and the failed ones before it.
 """
 
 
 @across_tenants()
 def claim(job_id: uuid.UUID, *, holder: uuid.UUID | None = None) -> Claim | None:
-    """Take the job if it is due; None if it is not, or if another holds its scope.
+    """Claim the job if it is due; None if it is not, or if another job holds its scope.
 
     `holder` is the cluster whose worker takes it.
     """
@@ -105,12 +104,12 @@ def claim(job_id: uuid.UUID, *, holder: uuid.UUID | None = None) -> Claim | None
 
 @across_tenants()
 def claim_next(*, in_order: bool = False, holder: uuid.UUID | None = None) -> Claim | None:
-    """Take the job whose turn it is, see `turns.find_next`; None if there is none."""
+    """Claim the next job, see `turns.find_next`; None if there is none."""
     return _claim(lambda: turns.find_next(in_order=in_order, cluster=holder), holder)
 
 
 def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Claim | None:
-    """Set down that the job runs which `find` finds and locks, and return it."""
+    """Mark the job that `find` finds and locks as running, and return it."""
     token = uuid.uuid4()
     try:
         with transaction.atomic():
@@ -142,7 +141,7 @@ def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Cl
 
 
 def _find_lines_at_most(job: Job) -> int | None:
-    """Return what timeouts of the job, or of others of its scope, have taught.
+    """Return the messages per question that timeouts of the job, or of its scope, suggest.
 
     Uses index: jobs_job_by_scope.
     """
@@ -162,15 +161,14 @@ def commit(
     result: dict[str, int] | None = None,
     searching: bool = False,
 ) -> Iterator[None]:
-    """Write the job's effects in one transaction, and mark it done with `finish`.
+    """Write the job's effects in one transaction; with `finish`, mark the job as done.
 
-    Without, the job goes on, and what failed before is forgiven: unless it is still
-    `searching` for the item that it fails at, by halves.
+    Without `finish` the job goes on, and its failed attempts are reset, unless it is still
+    `searching`, by halving, for the item that it fails on.
 
-    Lock order, the same everywhere: the caller's scope row first (inside the block's
-    first statement, by `lock_scope` of its domain), then the job row, checked last,
-    then nothing. The check comes at the end, so that a lease lost during the writes
-    undoes them too.
+    Lock order, the same everywhere: the caller's scope row first (inside the block's first
+    statement, by `lock_scope` of its domain), then the job row, checked last, then nothing. The
+    check comes at the end, so that a lease lost during the writes undoes them too.
 
     Raises:
         LeaseLost: the token is no longer ours; nothing was written.
@@ -199,9 +197,9 @@ def release(
 ) -> bool:
     """Give a failed job back, to run again `after` a while; return whether it died.
 
-    `lines_too_many` is how many messages a model was asked about and did not answer in time:
-    from then on it is asked about half as many. Where the lease is lost nothing happens:
-    the job is another's.
+    `lines_too_many` is the number of messages in a question that the model did not answer in time:
+    from then on half as many are used. If the lease is lost, nothing happens: another worker has
+    the job.
     """
     pass_point(Point.RELEASING)
     name = type(error).__name__
@@ -230,51 +228,51 @@ def release(
 
 
 def attempts_at_most(kind: str) -> int:
-    """Return how many fruitless runs a job of that kind dies of."""
+    """Return after how many failed runs a job of that kind dies."""
     return HALVING_ATTEMPTS if get_flow(kind).gives_up_by_halves else MAX_ATTEMPTS
 
 
 def batch_size(full: int, *, attempts: int) -> int:
-    """Return how much of a full batch a run looks at; 0: its first item is to be set aside.
+    """Return how much of a full batch a run takes; 0: set its first item aside.
 
-    So the item that breaks every run, be it by killing the process, is alone after some
-    tries, and what stands beside it is done.
+    So after some attempts the item that breaks every run, even by killing the process, is alone,
+    and the others are done.
     """
     return full if attempts <= HALVE_AFTER else full >> (attempts - HALVE_AFTER)
 
 
 @across_tenants()
 def let_go(holder: uuid.UUID) -> int:
-    """End the leases of a cluster whose processes are all dead; return how many."""
+    """End the leases of a cluster without living processes; return how many."""
     held = Job.across_tenants.filter(holder=holder, state=State.RUNNING)
     return held.update(lease_until=Now())
 
 
 def renew(claim: Claim) -> bool:
-    """Put the end of the lease off; False where the job is no longer ours."""
+    """Extend the lease; False if the job is no longer ours."""
     return held(claim).update(lease_until=Now() + LEASE) == 1
 
 
 def expect(claim: Claim, seconds: float) -> None:
-    """Note that a call begins which may take so long: until then the run counts as at work."""
+    """Record that a call begins that may take this long; until then the run is not stuck."""
     after = timedelta(seconds=seconds + CALL_MARGIN_S)
     held(claim).update(busy_until=Greatest("busy_until", Now() + after))
 
 
 def holds(claim: Claim) -> bool:
-    """Return whether the job is still ours, and lock its row: nobody takes it before the end."""
+    """Return whether the job is still ours, and lock its row against others until the end."""
     return held(claim).select_for_update(no_key=True).first() is not None
 
 
 def hand_back(claim: Claim) -> None:
-    """Give a job back that did part of its work, to go on in another run; costs nothing."""
+    """Give a job back that did part of its work, to continue in another run; not a failure."""
     attempts = Greatest(F("attempts") - 1, 0)
     held(claim).update(attempts=attempts, **wait_again(claim, timedelta(0)))
     wake(claim.id)
 
 
 def hand_back_if_late(claim: Claim) -> bool:
-    """Give a job back that has run long enough; return whether it was given back."""
+    """Give a job back that has run long enough; return whether it did."""
     is_late = time.monotonic() >= claim.run_until
     if is_late:
         hand_back(claim)
@@ -282,7 +280,7 @@ def hand_back_if_late(claim: Claim) -> bool:
 
 
 def held(claim: Claim) -> QuerySet[Job]:
-    """Return the job's row as long as the claim is good, else nothing."""
+    """Return the job's row while the claim is valid, else nothing."""
     return Job.objects.of(claim.tenant).filter(
         id=claim.id, state=State.RUNNING, lease_token=claim.lease_token
     )
@@ -291,7 +289,7 @@ def held(claim: Claim) -> QuerySet[Job]:
 def wait_again(job: Job, after: timedelta) -> dict[str, Any]:
     """Return the columns of a job that may be claimed again after a while.
 
-    Only one of a kind and scope may be ready: where another is, ours keeps its place as
+    Only one job of a kind and scope may be ready: if there is another, ours stays marked as
     running, under a token that nobody has.
     """
     ready = Job.objects.of(job.tenant).filter(kind=job.kind, scope=job.scope, state=State.READY)

@@ -1,8 +1,8 @@
-"""django-q2's cluster, made to fail as a whole.
+"""django-q2's cluster, changed so that it fails as a whole.
 
-A process of the cluster that dies suddenly can leave a queue's lock taken for ever; the
-cluster then looks healthy and does nothing. So any sudden death kills the whole tree, and
-the supervisor starts a new one: jobs survive that, since their truth is a table.
+A process that dies suddenly can leave a queue locked forever; the cluster then looks healthy and
+does nothing. So any sudden death kills all of its processes, and the supervisor starts a new
+cluster: jobs survive that, since they are stored in a table.
 """
 
 import os
@@ -24,7 +24,7 @@ from memoryproject import embedded
 from memoryproject.process import forks
 
 NICENESS = 5
-"""Niceness of workers: where processors are scarce, those who wait for an answer come first."""
+"""Niceness of workers: requests come first if processors are scarce."""
 TIMED_OUT, RECYCLED = 0, -2
 FLUSH_S = 5
 
@@ -41,7 +41,7 @@ def run_cluster(cluster_id: uuid.UUID) -> None:
 
 
 class Flag:
-    """An event that a signal's handler may set: it takes no lock."""
+    """An event that a signal handler may set: it takes no lock."""
 
     _is_set = False
 
@@ -57,7 +57,7 @@ class Flag:
 
 
 class Helper(threading.Thread):
-    """The monitor or the pusher, as a thread of the sentinel; django-q2 takes it for a process."""
+    """django-q2's monitor or pusher, run as a thread of the sentinel instead of as a process."""
 
     def __init__(self, target: Callable[..., Any], *given: Any) -> None:
         # What the sentinel may see: a new thread begins without it.
@@ -69,10 +69,10 @@ class Helper(threading.Thread):
 
 
 class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
-    """Watches the cluster's processes, and takes all down where one dies suddenly.
+    """Watches the cluster's processes, and kills all of them if one dies suddenly.
 
-    django-q2 gives it a process of its own, beside one that only waits for it; its monitor and
-    its pusher, which wait nearly always, would be two more, of 10 MB each.
+    django-q2 runs monitor and pusher, which mostly wait, as processes of 10 MB each; here they are
+    threads.
     """
 
     def __init__(self, stop: Flag, started: Flag, cluster_id: uuid.UUID) -> None:
@@ -81,7 +81,7 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
         self.start()
 
     def spawn_process(self, target: Callable[..., Any], *given: Any) -> Any:
-        """Start a worker, a process that dies with the sentinel, or one of its helpers."""
+        """Start a worker (a process that dies with the sentinel) or one of the helpers."""
         if target is not django_q.cluster.worker:
             helper = Helper(target, *given)
             helper.start()
@@ -95,7 +95,7 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
         return process
 
     def reincarnate(self, process: Any) -> None:
-        """Replace a process that ended as planned; end everything for one that did not."""
+        """Replace a process that ended as planned; for any other end, end everything."""
         planned = process not in (self.monitor, self.pusher) and self._ended_as_planned(process)
         if planned:
             super().reincarnate(process)

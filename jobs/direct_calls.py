@@ -1,4 +1,4 @@
-"""Asking a language model while a caller waits, outside any job."""
+"""Asks a language model while a caller waits, outside any job."""
 
 import time
 import uuid
@@ -14,19 +14,18 @@ from memoryproject.ai.errors import ModelUnavailable, PromptTooLong
 from memoryproject.tenancy.models import Tenant
 
 LEAST_S = 2.0
-"""Seconds that must be left for another question."""
+"""Seconds that must be left to ask another question."""
 
 
 class OutOfPatience(ModelUnavailable):
-    """The caller's time ended first, which says nothing about the model."""
+    """The caller's time is over, which says nothing about the model."""
 
 
 class DirectAsker:
-    """Puts questions in the name of a caller who waits, as `calls.Asker` does for a job.
+    """Asks questions in the name of a waiting caller, as `calls.Asker` does for a job.
 
-    What they cost is kept, and neither a question nor its answer: there is nothing to erase.
-    `calls` are those that were put. `budget` names the one in the tenant's settings that must
-    allow them besides the daily one.
+    Only costs are stored, neither questions nor answers: there is nothing to erase. `calls` are
+    those made. `budget` names the tenant's budget that must allow them, besides the daily one.
     """
 
     def __init__(self, tenant: Tenant, *, scope: uuid.UUID, budget: str) -> None:
@@ -35,7 +34,7 @@ class DirectAsker:
         self._tenant = tenant
         self._budget = budget
         self._until: float | None = None
-        """Time by which its last answer must be there: all of them have the time of one."""
+        """Time limit shared by all of its questions."""
 
     def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply:
         """Return the model's answer as a `reply`.

@@ -1,4 +1,4 @@
-"""Doing the work in this process until there is none, for tests, imports and scripts."""
+"""Does all due work in this process, for tests, imports and scripts."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ LOOK_AGAIN_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """How it went: jobs run here, jobs that wait for a later time, and dead ones."""
+    """Number of jobs run here, of jobs that wait for a later time, and of dead ones."""
 
     ran: int
     later: int
@@ -26,10 +26,10 @@ class Drained:
 
 @across_tenants()
 def drain_jobs(*, report: Callable[[int], object] = lambda ran: None) -> Drained:
-    """Run every due job, wait for those that others hold, and return when all is quiet.
+    """Run every due job, wait for jobs that others hold, and return when none is left.
 
-    `report` is called with the number of jobs run so far. Jobs put off to a later time,
-    after a failure, are left for then.
+    `report` is called with the number of jobs run so far. Jobs that wait after a failure are not
+    run.
     """
     ran = 0
     while True:

@@ -1,7 +1,7 @@
-"""The seam between domain code and background work.
+"""Creates jobs, as the interface between domain code and background work.
 
-Called inside the transaction that wrote the data: the job and its wake-up become
-visible with the data or not at all.
+Called inside the transaction that wrote the data, so that the job and its wake-up become visible
+with the data or not at all.
 """
 
 import json
@@ -16,7 +16,7 @@ from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy.models import Tenant
 
 RUN_JOB = "jobs.tasks.run_next"
-"""What a worker calls, by the name that a wake-up holds; a test resolves it."""
+"""The function that a worker calls, by the name in a wake-up; a test resolves it."""
 
 NEW_JOB = """
     INSERT INTO jobs_job (
@@ -27,16 +27,16 @@ NEW_JOB = """
 
 
 def wake(job_id: uuid.UUID) -> None:
-    """Ask any worker to run the job whose turn it is. Losing it costs time, never work."""
+    """Ask any worker to run the next job. If this is lost, work is delayed but not lost."""
     async_task(RUN_JOB, str(job_id))
 
 
 def enqueue(
     *, tenant: Tenant, kind: Kind, scope: uuid.UUID, input: dict[str, Any] | None = None
 ) -> Job:
-    """Return the ready job of that kind and scope, made and woken if there is none.
+    """Return the ready job of that kind and scope, created and woken if there is none.
 
-    An existing one takes over the flags of `input`: asking twice asks once.
+    An existing one gets the flags of `input` too: asking twice creates one job.
     """
     flags = input or {}
     while True:
@@ -54,11 +54,11 @@ def enqueue(
 def _join_waiting(
     *, tenant: Tenant, kind: Kind, scope: uuid.UUID, flags: dict[str, Any]
 ) -> Job | None:
-    """Return the ready job, with our flags in it.
+    """Return the ready job, with our flags added.
 
-    It is locked only where it must change: a lock makes workers pass it over. Without
-    one it may start before our data is visible; that is harmless, since every run
-    looks again, under the conversation's lock, whether more has become due.
+    It is locked only if it must change, since workers skip a locked job. Unlocked it may start
+    before our data is visible; that is harmless, since every run checks again, under the
+    conversation's lock, whether more has become due.
     """
     ready = Job.objects.of(tenant).filter(kind=kind, scope=scope, state=State.READY)
     waiting = ready.first()

@@ -1,4 +1,4 @@
-"""Erasing what models answered, and taking work back that has read what is being erased."""
+"""Erases models' answers, and cancels runs that have read erased text."""
 
 import uuid
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from memoryproject.tenancy.models import Tenant
 
 
 def take_back(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> None:
-    """End the runs that may have read some conversations: they write nothing, and run anew.
+    """Cancel the runs that may have read some conversations: they write nothing, and start again.
 
-    Their answers are not kept, see `calls`. Comes after all other locks, as the job's row
-    does in `claims.commit`.
+    Their answers are not stored, see `calls`. Called after all other locks, as with the job's row
+    in `claims.commit`.
     """
     running = _jobs_of(tenant, conversation_ids).filter(state=State.RUNNING)
     for job in running.select_for_update().order_by("id"):
@@ -29,10 +29,10 @@ def _jobs_of(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> QuerySet[
 
 
 def erase_answers(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> int:
-    """Forget what models answered to jobs of some conversations; return how many answers.
+    """Erase the models' answers to jobs of some conversations; return how many.
 
-    What the calls cost stays on record. A call whose job nobody knows any more may have
-    been about anything: its answer goes, too.
+    Costs stay on record. Calls whose job is unknown may have been about anything: their answers are
+    erased, too.
     """
     jobs = _jobs_of(tenant, conversation_ids).values("id")
     known = Job.objects.of(tenant).filter(id=OuterRef("job"))
@@ -44,12 +44,12 @@ def erase_answers(*, tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> i
 
 
 def erase_jobs_of(*, tenant: Tenant, conversation_id: uuid.UUID) -> None:
-    """Delete the jobs of a conversation that is gone; one that runs writes nothing more."""
+    """Delete the jobs of a deleted conversation; a running one can write nothing any more."""
     erase_answers(tenant=tenant, conversation_ids=[conversation_id])
     _jobs_of(tenant, [conversation_id]).delete()
 
 
 def stop_all(*, tenant: Tenant, but: uuid.UUID) -> None:
-    """Cancel all jobs of a tenant but one; those that run write nothing more."""
+    """Cancel all jobs of a tenant but one; running ones can write nothing any more."""
     open_jobs = Job.objects.of(tenant).filter(state__in=[State.READY, State.RUNNING])
     open_jobs.exclude(id=but).update(state=State.CANCELLED, finished_at=Now(), **claims.RELEASED)

@@ -1,4 +1,4 @@
-"""How jobs of each kind run, as the wings declare it, and what a chore is."""
+"""The declaration of job kinds by the wings, and of chores."""
 
 import uuid
 from collections.abc import Callable
@@ -12,29 +12,29 @@ from memoryproject.wings import list_wings
 
 
 def _do_nothing(tenant: Tenant, scope: uuid.UUID) -> None:
-    """Leave what the job works on as it is."""
+    """Leave the job's data unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How jobs of one kind run."""
+    """The declaration of a job kind."""
 
     run: Callable[[Job], object]
     asks_model: bool = True
-    """While the language model counts as down, such jobs wait without asking."""
+    """While the language model counts as down, such jobs wait without asking it."""
     gives_up_by_halves: bool = False
-    """It sets aside what it fails at, and goes on: it does not die of it."""
+    """The job sets aside what it fails on and continues, instead of dying."""
     waits_for: tuple[Kind, ...] = ()
-    """Kinds that do the same work in the same scope: a model is not asked about it twice at once.
-    What only keeps its place after a failure, or has outlived its lease, asks nothing."""
+    """Kinds that do the same work in the same scope, so that no model is asked about it twice at
+    once. Jobs that wait after a failure, or whose lease has ended, do not count."""
     on_death: Callable[[Tenant, uuid.UUID], object] = _do_nothing
-    """Leaves the scope in a state that people can see and retry."""
+    """Function that puts the scope into a state that people can see and retry."""
     on_retry: Callable[[Tenant, uuid.UUID], object] = _do_nothing
-    """Makes ready what `on_death` left, in the transaction that takes the job up again."""
+    """Function that makes ready what `on_death` left, in the transaction of the retry."""
 
 
 class Chore(Protocol):
-    """Queues or deletes what time has made due, `at_most` so many rows at once."""
+    """Function that queues or deletes what is due by time, up to `at_most` rows at once."""
 
     def __call__(self, *, at_most: int) -> object:
         """Do it; called every four seconds, for all tenants, in the reconciler's transaction."""

@@ -1,8 +1,8 @@
-"""Tells, on one machine, of which clusters all processes are dead.
+"""Finds clusters of this machine without living processes.
 
-Each cluster has a file, locked by an open descriptor that its processes inherit: the kernel frees
-the lock with the last of them. So what was left by a supervisor that was killed, which takes its
-workers along, need not wait for the end of its leases.
+Each cluster has a file, locked through a descriptor that its processes inherit: the kernel frees
+the lock when the last of them ends. So jobs of a killed supervisor, whose workers die with it, need
+not wait for the end of their leases.
 """
 
 import fcntl
@@ -19,9 +19,9 @@ FOLDER = "clusters"
 
 @contextmanager
 def marking(cluster: uuid.UUID) -> Iterator[None]:
-    """Let the processes that are forked in the block count as a cluster's.
+    """Count the processes that are forked in the block as a cluster's.
 
-    Where nothing can be written there is no file, and its leases end by themselves.
+    If no file can be written, its leases end by time.
     """
     with ExitStack() as stack:
         with suppress(OSError):
@@ -34,12 +34,12 @@ def marking(cluster: uuid.UUID) -> Iterator[None]:
 
 
 def list_dead() -> list[uuid.UUID]:
-    """Return clusters of this machine, of its data folder, that have no process any more."""
+    """Return the clusters of this machine and data folder without living processes."""
     return [uuid.UUID(path.name) for path in _find_folder().glob("*-*") if _is_free(path)]
 
 
 def forget(cluster: uuid.UUID) -> None:
-    """Take a dead cluster from the list."""
+    """Remove a dead cluster from the list."""
     (_find_folder() / str(cluster)).unlink(missing_ok=True)
 
 

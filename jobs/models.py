@@ -1,4 +1,4 @@
-"""Durable background work, and what models were asked."""
+"""Tables of background jobs, and of calls to language models."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from memoryproject.tenancy.models import TenantModel
 
 
 class Kind(models.TextChoices):
-    """What a job does; its scope is a conversation, or for vectors and pages the tenant."""
+    """The task of a job; its scope is a conversation, or for vectors and pages the tenant."""
 
     SEGMENT = "segment", "segment a window"
     FLUSH = "flush", "segment and consolidate everything now"
@@ -29,11 +29,11 @@ class Kind(models.TextChoices):
 
 
 INTERACTIVE = (Kind.FLUSH, Kind.ERASE, Kind.ROLLBACK, Kind.FORGET)
-"""Somebody waits for these: they come before the others."""
+"""Kinds that somebody waits for: they come before the others."""
 
 
 class State(models.TextChoices):
-    """Where a job stands."""
+    """The state of a job."""
 
     READY = "ready", "ready"
     RUNNING = "running", "running"
@@ -45,20 +45,19 @@ class State(models.TextChoices):
 OPEN = Q(state__in=[State.READY, State.RUNNING])
 URGENT = Q(kind__in=INTERACTIVE) & OPEN
 AT_WORK = Q(state=State.RUNNING, error_class="", lease_until__gt=Now())
-"""Jobs whose worker lives. One that failed and waits keeps its place as running, with its error."""
+"""Jobs with a living worker; one that waits after a failure is also running, with its error."""
 DUE = Coalesce("lease_until", "run_after")
-"""Time from which an open job may be claimed: for a running one, the end of its lease."""
+"""Time from which an open job may be claimed; for a running one, the end of its lease."""
 WAITS_UNTIL = {State.READY: "run_after", State.RUNNING: "lease_until"}
-"""One that failed while its twin was ready waits as running, see `claims`."""
+"""A failed job waits as running if another one like it is ready, see `claims`."""
 
 
 class Job(TenantModel):
     """A unit of background work that survives any crash.
 
-    A django-q2 task is only a wake-up that names a job; whether there is work, who
-    holds it and how often it was tried stands here. At most one job of a kind and
-    scope is ready and at most one runs: the two partial unique indexes are the
-    fence, and a trigger that fires while a job runs leaves a ready one behind.
+    A django-q2 task is only a wake-up that names a job; this table has the work, its holder and its
+    attempts. At most one job of a kind and scope is ready, and at most one runs: two partial unique
+    indexes ensure that. Work that comes in while a job runs makes another job ready.
     """
 
     kind = models.CharField(max_length=16, choices=Kind.choices)
@@ -102,11 +101,11 @@ class Job(TenantModel):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     waited: timedelta
-    """Time between its making and its claim."""
+    """Time between its creation and its claim."""
     lines_at_most: int | None
-    """Messages that a claimed job may put in one question to a model; None: as many as fit."""
+    """Messages that a claimed job may put into one question; None: as many as fit."""
     run_until: float
-    """Time at which a claimed job is to be handed back, on the monotonic clock of its process."""
+    """Time at which a claimed job is to be given back, on its process's monotonic clock."""
 
     class Meta(TenantModel.Meta):
         permissions = [("operate_job", "Can retry and cancel")]
@@ -133,7 +132,7 @@ class Job(TenantModel):
 
 
 class WorkerRestart(models.Model):
-    """A supervisor ended its workers, since work could be claimed and nobody took it."""
+    """Record that a supervisor restarted its workers, as they did not take claimable work."""
 
     at = models.DateTimeField(db_default=Now())
     cluster = models.UUIDField(help_text="Whose workers were ended.")
@@ -147,10 +146,10 @@ class WorkerRestart(models.Model):
 
 
 class LLMCall(TenantModel):
-    """One question to a language model, kept so that a replay pays nothing.
+    """One question to a language model, stored so that a repeated one costs nothing.
 
-    It is written before the question is put, at the most that the answer can cost: what
-    failed counts, and what a crash cut off.
+    It is written before the question is asked, with the highest possible cost, so that failed and
+    interrupted calls count too.
     """
 
     job = models.UUIDField(null=True, blank=True, help_text="The job that asked.")

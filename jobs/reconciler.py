@@ -1,7 +1,7 @@
-"""Wakes what nobody woke: lost wake-ups and ended leases; between them the wings' chores.
+"""Wakes jobs after lost wake-ups and ended leases, and runs the wings' chores.
 
-It only makes rows that the partial unique indexes permit, so it may run as often as
-wanted, in as many places as wanted; one at a time does the work.
+It only creates rows that the partial unique indexes permit, so it may run anywhere and at any time;
+only one does the work at a time.
 """
 
 import uuid
@@ -26,16 +26,16 @@ from memoryproject.wings import list_wings
 AT_MOST = 200
 SOON = timedelta(seconds=10)
 CALLED_WITHIN = timedelta(seconds=30)
-"""Over which work goes on after an outage at most, rather than all at once."""
+"""Longest time over which jobs are restarted after an outage, rather than all at once."""
 CALL_EVERY = timedelta(seconds=0.2)
 WAITS_FOR_MODEL = (BreakerOpen.__name__, ModelUnavailable.__name__, OperatorFault.__name__)
 LOCK = 0x6D656D6F7279
-"""Advisory lock of the one reconciler at work."""
+"""Advisory lock of the reconciler: only one runs at a time."""
 
 
 @across_tenants()
 def reconcile() -> int:
-    """Wake due jobs and do the wings' chores; return how many jobs were woken."""
+    """Wake due jobs and run the wings' chores; return how many jobs were woken."""
     with transaction.atomic():
         if execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]) == [(False,)]:
             return 0
@@ -48,15 +48,15 @@ def reconcile() -> int:
 
 @across_tenants()
 def due_jobs() -> list[uuid.UUID]:
-    """Return ids of some jobs that could be claimed now, the longest waiting first."""
+    """Return ids of some claimable jobs, the longest waiting first."""
     due = Job.across_tenants.filter(turns.may_be_claimed()).order_by("run_after", "id")
     return list(due.values_list("id", flat=True)[:AT_MOST])
 
 
 def _call_back() -> None:
-    """Let those who wait for a model go on when it is back, and one of them find out.
+    """Let jobs that wait for a model continue when it is back; one of them tests it.
 
-    They wait long, so that an outage does not keep the workers busy with nothing.
+    Otherwise they wait long, so that an outage does not keep the workers busy.
     """
     waiting = Job.across_tenants.filter(error_class__in=WAITS_FOR_MODEL)
     breakers = find_models_away()
@@ -85,7 +85,7 @@ def _call_back() -> None:
 
 
 def _wake_due_jobs() -> int:
-    """Wake each due job that no wake-up waits for: the queue stays as short as the work."""
+    """Wake each due job without a wake-up, so that the queue is as short as the work."""
     ids = due_jobs()
     # One that a worker has taken stays in the table, its lock minutes ahead by that worker's
     # clock, also when he is dead. Ours is the clock of the workers beside us, and they take

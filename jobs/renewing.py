@@ -1,8 +1,8 @@
-"""Keeps the lease of a running job ahead, from a thread beside the work.
+"""Extends the lease of a running job, from a thread beside the work.
 
-A lease is short, so that a dead worker's job is taken up soon; a model may take longer
-than that to answer. A worker that hangs must not hold its job for ever, so the thread
-gives up with the job's own time limit.
+A lease is short, so that a dead worker's job is soon claimed again; a model may need longer to
+answer. A worker that hangs must not hold its job forever, so the thread stops at the job's own time
+limit.
 """
 
 import logging
@@ -29,7 +29,7 @@ AT_MOST_S = settings.JOB_TIMEOUT_S + 15
 def renewing(
     claim: Claim, *, every_s: float = EVERY_S, at_most_s: float = AT_MOST_S
 ) -> Iterator[None]:
-    """Renew the lease until the block ends."""
+    """Keep renewing the lease until the block ends."""
     ended = threading.Event()
     thread = threading.Thread(target=_renew, args=(claim, ended, every_s, at_most_s), daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""Taking up dead work again, and giving up work that nobody has begun."""
+"""Retries dead jobs, and cancels jobs that have not begun."""
 
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
@@ -10,7 +10,7 @@ from memoryproject.edge.errors import Conflict
 
 
 def retry_job(*, job: Job) -> Job:
-    """Make a dead or cancelled job ready again, with all its attempts before it.
+    """Make a dead or cancelled job ready again, with its full number of attempts.
 
     Raises:
         Conflict: it is neither, or another job of its kind and scope is ready.
@@ -30,10 +30,10 @@ def retry_job(*, job: Job) -> Job:
 
 
 def cancel_job(*, job: Job) -> Job:
-    """Give a job up that waits; it can be retried. What it would have worked on stays.
+    """Cancel a job that waits; it can be retried. The data it would have worked on stays.
 
-    A running one is left to its worker: its effects may be about to be committed. So a
-    job is never both cancelled and done: whoever changes the row first decides.
+    A running job is not cancelled, as its effects may be about to be committed. A job is never both
+    cancelled and done: the first change of its row counts.
 
     Raises:
         Conflict: it is not ready.

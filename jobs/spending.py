@@ -1,8 +1,7 @@
-"""What the language model costs a tenant, and how much a day may cost.
+"""Costs of a tenant's model calls, and the daily budget.
 
-A call goes on record before it is made, at the most that it can cost, and is set right
-when it has ended. So whatever runs at once, and whoever dies in between, no tenant
-spends more than the budget.
+A call is recorded before it is made, with its highest possible cost, and corrected when it has
+ended. So no tenant exceeds the budget, whatever runs at once and whatever crashes.
 """
 
 import random
@@ -25,33 +24,33 @@ from memoryproject.tenancy.models import Tenant
 SETTING = "daily_budget"
 """The key in a tenant's settings: an amount as text, or null for no limit."""
 QUESTIONS = "ask_budget"
-"""Likewise: of that, what the calls of `ask` may cost."""
+"""Likewise: the part of the budget for calls of `ask`."""
 DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
-"""How a provider marks one edition of a model; all editions cost the same."""
+"""Pattern of a date in a model's name: all editions cost the same."""
 MILLION = 1_000_000
 MOST = Decimal(10**6)
 """The largest budget."""
 SPREAD = timedelta(minutes=10)
-"""Over which parked work starts again, so that it does not all start at midnight."""
+"""Time over which parked work starts again, so that it does not all start at midnight."""
 
 
 class BudgetSpent(ModelUnavailable):
-    """Today's budget does not allow another call: the work waits for tomorrow."""
+    """Today's budget does not allow another call: the work waits until tomorrow."""
 
 
 class PriceUnknown(ModelUnavailable):
-    """A budget cannot be kept while the model has no price: the work waits for one."""
+    """There is a budget, but the model has no price: the work waits for one."""
 
 
 def find_price(model: str) -> Price | None:
-    """Return what a million tokens of a model cost, in and out; None if that is not known."""
+    """Return the price of a million tokens of a model, in and out; None if unknown."""
     prices: dict[str, Price] = settings.PRICES
     free = (Decimal(0), Decimal(0)) if settings.LLM_IS_LOCAL else None
     return prices.get(model) or prices.get(DATED.sub("", model)) or free
 
 
 def find_cost(model: str, input_tokens: int, output_tokens: int) -> Decimal | None:
-    """Return what a call of a model costs, or None where the price is not known."""
+    """Return the cost of a model call, or None if the price is unknown."""
     price = find_price(model)
     if price is None:
         return None
@@ -59,16 +58,16 @@ def find_cost(model: str, input_tokens: int, output_tokens: int) -> Decimal | No
 
 
 def find_budget(tenant: Tenant, name: str = SETTING) -> Decimal | None:
-    """Return what a tenant may spend in a day, or None where there is no limit."""
+    """Return a tenant's budget for a day, or None without a limit."""
     usual = {SETTING: settings.DAILY_BUDGET, QUESTIONS: settings.ASK_BUDGET}
     budget = tenant.settings.get(name, usual[name])
     return None if budget is None else Decimal(budget)
 
 
 def open_call(call: LLMCall, *, own: str = "") -> None:
-    """Put a call on record whose `cost` is the most that it can be; today's budget must allow it.
+    """Record a call with its highest possible `cost`, which today's budget must allow.
 
-    `own` names another budget that must allow it, too: that of the calls of its purpose.
+    `own` names a second budget that must allow it: the one for calls of its purpose.
 
     Raises:
         BudgetSpent: it does not; `retry_after_s` reaches into the next day.
@@ -85,7 +84,7 @@ def open_call(call: LLMCall, *, own: str = "") -> None:
 
 
 def _check_budget(tenant: Tenant, call: LLMCall, budget: Decimal | None, **which: str) -> None:
-    """Raise where a budget does not allow a call beside those `which` it is for."""
+    """Raise if a budget does not allow another call, beside those in `which`."""
     if budget is None:
         return
     if call.cost is None:
@@ -97,18 +96,18 @@ def _check_budget(tenant: Tenant, call: LLMCall, budget: Decimal | None, **which
 
 
 def find_spent(tenant: Tenant, *, since: datetime, **which: str) -> Decimal:
-    """Return what a tenant's calls have cost, those that still run at their most."""
+    """Return the cost of a tenant's calls; running ones count with their highest cost."""
     calls = LLMCall.objects.of(tenant).filter(created_at__gte=since, **which)
     return calls.aggregate(total=Sum("cost"))["total"] or Decimal(0)
 
 
 def start_of_day(now: datetime) -> datetime:
-    """Return the midnight before, in UTC."""
+    """Return the last midnight, in UTC."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def check_budget(budget: Decimal) -> None:
-    """Raise Problem where an amount is none, or could not be kept."""
+    """Raise Problem if it is no amount, or too large."""
     if not (budget.is_finite() and 0 <= budget <= MOST):
         raise Problem("The budget is an amount from 0 to a million.")
     if find_price(settings.CHAT_MODEL) is None:
@@ -118,7 +117,7 @@ def check_budget(budget: Decimal) -> None:
 def set_budget(
     tenant: Tenant, budget: Decimal | type[NOT_PROVIDED] | None, name: str = SETTING
 ) -> int:
-    """Give a tenant a budget of its own, or no limit; return how many parked jobs go on.
+    """Set a tenant's own budget, or no limit; return how many parked jobs continue.
 
     NOT_PROVIDED: the server's default.
     """
@@ -129,6 +128,6 @@ def set_budget(
 
 
 def parked_jobs(tenant: Tenant) -> QuerySet[Job]:
-    """Return the jobs that wait for money or for a price."""
+    """Return the jobs that wait for budget or for a price."""
     waiting = [BudgetSpent.__name__, PriceUnknown.__name__]
     return Job.objects.of(tenant).filter(state=State.READY, error_class__in=waiting)

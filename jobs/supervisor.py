@@ -1,4 +1,4 @@
-"""Keeps one cluster of workers alive, and reconciles beside it."""
+"""Keeps one cluster of workers running, and runs the reconciler."""
 
 import logging
 import signal
@@ -28,14 +28,14 @@ RESTART_FIRST_S, RESTART_LAST_S = 0.3, 5.0
 HEALTHY_AFTER_S = 30.0
 LOOK_AT_WORK_EVERY_S = 15.0
 SETTLED_AFTER_S = 60.0
-"""Seconds within which workers that have just begun prove nothing by what they have not taken."""
+"""Seconds after their start within which workers need not have claimed anything."""
 END_WORKERS_EVERY_S = 15 * 60.0
-"""Seconds between two restarts of workers: where one did not help, another will not any sooner."""
+"""Seconds between two restarts of workers: another one will not help any sooner."""
 DRAIN_S = min(settings.JOB_TIMEOUT_S, 150) + 10
 
 
 class Supervisor:
-    """Runs the workers of this machine, in a session of their own, until told to stop."""
+    """Runs the workers of this machine, in a session of their own, until it is stopped."""
 
     def __init__(self, *, is_over: Callable[[], bool] = lambda: False) -> None:
         self._told_to_stop = False
@@ -47,7 +47,7 @@ class Supervisor:
         return self._told_to_stop or self._is_over()
 
     def run(self) -> None:
-        """Start, watch and restart the cluster; return after a signal to end, or when `is_over`."""
+        """Start, watch and restart the cluster; return after a stop signal, or when `is_over`."""
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         wait = RESTART_FIRST_S
@@ -75,7 +75,7 @@ class Supervisor:
         self._told_to_stop = True
 
     def _watch(self, process: ForkProcess, cluster_id: uuid.UUID) -> None:
-        """Return when the cluster ended or must end; reconcile meanwhile."""
+        """Return when the cluster has ended or must end; run the reconciler meanwhile."""
         next_run = 0.0
         next_look = time.monotonic() + SETTLED_AFTER_S
         while process.is_alive() and not self._stopping:
@@ -97,10 +97,9 @@ class Supervisor:
 
 
 def let_go_of_dead() -> int:
-    """End the leases of this machine's clusters that are dead; return how many there were.
+    """End the leases of this machine's dead clusters; return how many there were.
 
-    Nobody of them lives to renew or to write, be it since a supervisor was killed: their jobs
-    need not wait.
+    None of their processes lives to renew or to write, so their jobs need not wait.
     """
     count = 0
     for cluster_id in liveness.list_dead():
@@ -110,10 +109,10 @@ def let_go_of_dead() -> int:
 
 
 def find_reason_to_end(cluster_id: uuid.UUID) -> str:
-    """Return in words why a cluster's workers must be ended, and set it down; nothing: let them be.
+    """Return why a cluster's workers must be restarted, and record it; empty: no reason.
 
-    Never while somebody holds a lease that is good: only workers that take nothing at all, as
-    behind a queue whose lock a dead process has taken along, are helped by new ones.
+    Never while a valid lease exists: a restart only helps workers that claim nothing at all, such
+    as behind a queue that a dead process has locked.
     """
     why = explain_standstill()
     if not why or is_held():
@@ -124,7 +123,7 @@ def find_reason_to_end(cluster_id: uuid.UUID) -> str:
 
 
 def _try(work: Callable[[], Result]) -> Result | None:
-    """Do the work; a database that is away is met again at the next round."""
+    """Run the function; if the database is unavailable, the next round tries again."""
     try:
         return work()
     except (DatabaseError, InterfaceError) as error:

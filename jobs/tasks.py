@@ -1,4 +1,4 @@
-"""What a worker does when it is woken: claim the job, run its flow, settle the outcome."""
+"""Task of a woken worker: claim the job, run its flow, record the outcome."""
 
 import logging
 import random
@@ -27,20 +27,18 @@ logger = logging.getLogger("memory.jobs")
 BACKOFF_FIRST = timedelta(seconds=5)
 BACKOFF_LAST = timedelta(minutes=15)
 GOES_ON_S = 5.0
-"""Seconds that a wake-up goes on taking jobs: less than `calls.MARGIN_S` leaves of a job's time."""
+"""Seconds that a wake-up continues with other jobs; less than `calls.MARGIN_S` leaves."""
 SHARE_IN_ORDER = 1 / 8
-"""Share of the runs that take the oldest job, so that what people wait for cannot put off
-background work forever.
-"""
+"""Share of the runs that take the oldest job, so that interactive jobs cannot delay background work
+forever."""
 
 
 def run_next(job_id: str) -> bool:
-    """Run the job whose turn it is; return whether there was one. Never raises, as `run_job`.
+    """Run the next job; return whether there was one. Never raises, as `run_job`.
 
-    This is what a queue's wake-up calls, with the id of the job that it was made for. Wake-ups
-    come first in, first out; whose turn it is is decided when a worker is free. It goes on with
-    the next jobs for some seconds: the wake-ups of those that were not for them to take have
-    been used up by workers in reserve.
+    A wake-up in the queue calls this with the id of its job. Wake-ups are first in, first out, but
+    the next job is chosen when a worker is free. It continues with further jobs for some seconds:
+    their wake-ups may have been used up by reserve workers that were not allowed to take them.
     """
     until = time.monotonic() + GOES_ON_S
     has_run = _run(job_id, _claim_next)
@@ -84,7 +82,7 @@ def _run(job_id: str, take: Callable[[], Claim | None]) -> bool:
 
 
 def run_claimed(claim: Claim) -> None:
-    """Run a job that is ours; whatever fails, the job is done or given back. Never raises."""
+    """Run a claimed job; whatever fails, the job is done or given back. Never raises."""
     try:
         with renewing(claim):
             if claim.attempts > claims.CRASHES_AT_MOST:
@@ -99,7 +97,7 @@ def run_claimed(claim: Claim) -> None:
 
 
 def _settle(claim: Claim, error: Exception) -> None:
-    """Give a failed job back with a wait that fits the failure."""
+    """Give a failed job back, to be retried after a time that fits the failure."""
     logger.warning("job failed", extra=logs.describe_error(error))
     traces.describe({"error.type": type(error).__name__})
     traces.mark_failed()
@@ -120,7 +118,7 @@ def _settle(claim: Claim, error: Exception) -> None:
 
 
 def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
-    """Return how long a job waits after a failure, and what the failure costs it."""
+    """Return how long a job waits after a failure, and how the failure counts."""
     if isinstance(error, (SnapshotMoved, OutOfTime)):
         return timedelta(0), Charge.NOTHING
     if isinstance(error, BreakerOpen):
@@ -138,12 +136,12 @@ def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
 
 
 def backoff(failures: int) -> timedelta:
-    """Return a random wait up to a bound that doubles with each failure (full jitter)."""
+    """Return a random wait up to a limit that doubles with each failure (full jitter)."""
     bound = min(BACKOFF_LAST, BACKOFF_FIRST * (1 << min(failures, 12)))
     return bound * random.random()
 
 
 def is_of_the_database(error: Exception) -> bool:
-    """Return whether the database was away, or not as we need it, as during an upgrade."""
+    """Return whether the database was unavailable, or unusable, as during an upgrade."""
     ours = isinstance(error, (DataError, IntegrityError))
     return isinstance(error, (DatabaseError, InterfaceError)) and not ours

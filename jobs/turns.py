@@ -1,7 +1,7 @@
-"""Finds the job whose turn it is: tenants take turns, and what somebody waits for comes first.
+"""Finds the next job: tenants take turns, and interactive jobs come first.
 
-A cluster has one worker more than `MEMORY_WORKERS`, in reserve: no tenant ever holds all of its
-workers, and the last that is free takes only what somebody waits for.
+A cluster has one reserve worker more than `MEMORY_WORKERS`: no tenant ever holds all workers, and
+the last free one takes only interactive jobs.
 """
 
 import uuid
@@ -31,18 +31,18 @@ MAY_BE_CLAIMED = """
             )
     )
 """
-"""The condition under which a job may be claimed, whoever's turn it is.
+"""The condition under which a job may be claimed, whatever the turns.
 
 `pairs` are kinds, each with one that it waits for. At most one job of a kind and scope runs.
-A job whose lease has ended is not waited for: a flush and a segmentation whose workers died
-would wait for each other forever.
+Nothing waits for a job whose lease has ended: otherwise a flush and a segmentation whose workers
+died would wait for each other forever.
 """
 ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-"""Workers of a cluster that claim at the same moment would not see each other's jobs run."""
+"""Lock of a cluster: workers that claim at the same moment would not see each other's claims."""
 
 
 def may_be_claimed() -> RawSQL:
-    """Return the condition on a job under which it may be claimed, by the database's clock."""
+    """Return the condition under which a job may be claimed, by the database's clock."""
     return RawSQL(_write_condition(), (), BooleanField())  # noqa: S611
 
 
@@ -52,12 +52,12 @@ def find_free(job_id: uuid.UUID) -> uuid.UUID | None:
 
 
 def find_next(*, in_order: bool, cluster: uuid.UUID | None) -> uuid.UUID | None:
-    """Return the id of the job to claim next and lock its row; None where there is none.
+    """Return the id of the next job and lock its row; None if there is none.
 
-    What somebody waits for comes before all else, unless all work is to be done `in_order`.
-    `cluster` is the asking worker's: what its workers hold decides what is left to this one;
-    None: a process by itself, to which everything is. A tenant that runs `MEMORY_TENANT_JOBS`
-    jobs is passed over; two clusters that claim at the same moment may make it one more.
+    Interactive jobs come first, unless `in_order`. `cluster` is the worker's own: the jobs its
+    other workers hold decide what this one may take; None: a single process, which may take
+    anything. A tenant with `MEMORY_TENANT_JOBS` running jobs is skipped; two clusters that claim at
+    the same moment may exceed that by one.
     """
     held = _list_held(cluster) if cluster else []
     tenants = Counter(tenant for tenant, _ in held)
@@ -71,7 +71,7 @@ def find_next(*, in_order: bool, cluster: uuid.UUID | None) -> uuid.UUID | None:
 
 
 def _list_held(cluster: uuid.UUID) -> list[tuple[uuid.UUID, str]]:
-    """Return tenant and kind of each job that the workers of a cluster hold.
+    """Return tenant and kind of each running job of a cluster.
 
     Uses index: jobs_job_by_holder.
     """
@@ -81,9 +81,9 @@ def _list_held(cluster: uuid.UUID) -> list[tuple[uuid.UUID, str]]:
 
 
 def _rank_conditions(held: Counter[str], *, in_order: bool) -> Iterator[str]:
-    """Yield which jobs are looked for first, second and so on, as conditions on them.
+    """Yield conditions on jobs, in the order in which to search for them.
 
-    Of what somebody waits for, a kind that holds all workers but one gives way to the others.
+    Among interactive jobs, a kind that holds all workers but one comes after the others.
     """
     full = [kind for kind in INTERACTIVE if held[kind] >= settings.WORKERS]
     if full:
@@ -109,7 +109,7 @@ def _find(only: str, full_tenants: Collection[uuid.UUID] = (), **params: Any) ->
 
 
 def read_statement(only: str) -> str:
-    """Return the text of `sql/next_job.sql` for all jobs, or only those that a condition names."""
+    """Return `sql/next_job.sql`, for all jobs or for those that a condition selects."""
     text = read_sql(__file__, "next_job.sql").replace("{may_be_claimed}", _write_condition())
     return text.replace("{only}", only)
 

@@ -1,4 +1,4 @@
-"""What a tenant's model calls came to, day by day."""
+"""Usage and cost of a tenant's model calls, by day."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from memoryproject.tenancy.models import Tenant
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """Where today (UTC) stands; no `budget` is no limit."""
+    """Usage of today (UTC); `budget` None: no limit."""
 
     spent_today: Decimal
     budget: Decimal | None
@@ -23,7 +23,7 @@ class Today:
 
 
 def measure_today(tenant: Tenant, *, now: datetime) -> Today:
-    """Return what a tenant has spent today, what it may spend, and what waits for money."""
+    """Return what a tenant has spent today, its budget, and the jobs paused by it."""
     return Today(
         spent_today=spending.find_spent(tenant, since=spending.start_of_day(now)),
         budget=spending.find_budget(tenant),
@@ -34,8 +34,8 @@ def measure_today(tenant: Tenant, *, now: datetime) -> Today:
 def count_calls(tenant: Tenant, *, days: int, now: datetime) -> Sequence[Mapping[str, object]]:
     """Return the calls of the last `days`, today (UTC) included, by day, purpose and model.
 
-    The newest day comes first. `cost_sum` leaves out the calls `without_price`, which nobody
-    knows the cost of.
+    The newest day comes first. `cost_sum` leaves out the calls `without_price`, whose cost is
+    unknown.
     """
     since = spending.start_of_day(now) - timedelta(days=days - 1)
     groups = (
@@ -65,7 +65,7 @@ class Day:
 
 
 def spend_by_day(tenant: Tenant, *, since: datetime) -> list[Day]:
-    """Return the days with calls since then, oldest first.
+    """Return the days with calls since a day, oldest first.
 
     Uses index: jobs_llmcall_by_time, alone.
     """

@@ -1,9 +1,8 @@
-"""What is taken from the queue: wake-ups of ours, and nothing else.
+"""Reads the queue safely: only our own wake-ups are accepted.
 
-django-q2 reads a row of its queue with pickle, which can call anything, looks the
-function up by whatever name the row holds, and keeps what a failure said. Here a row is
-read by a reader that makes four kinds of values, it must look like a wake-up, and what
-becomes of it is told by its job alone.
+django-q2 reads its rows with pickle, which can call anything, calls the function named in the row,
+and stores the text of errors. Here a reader accepts only four kinds of values, the row must be a
+wake-up, and only its job records the outcome.
 """
 
 import datetime
@@ -26,26 +25,26 @@ MAKEABLE = {
     (made.__module__, made.__qualname__): made
     for made in (datetime.datetime, datetime.timedelta, datetime.timezone)
 }
-"""What a wake-up is made of beside texts, tuples and dicts: the time at which it was made."""
+"""Classes in a wake-up beside texts, tuples and dicts: the time of its creation."""
 KEYS = {"id", "name", "func", "args", "kwargs", "started", "ack_failure"}
 
 
 class Refused(signing.BadSignature):  # type: ignore[misc]
-    """A row of the queue is none of ours; django-q2 then deletes it and goes on."""
+    """A row of the queue that is not ours; django-q2 then deletes it and continues."""
 
 
 class WakeUpReader(pickle.Unpickler):
-    """Reads a pickle that can make nothing but what a wake-up holds."""
+    """Reads a pickle that contains nothing but the values of a wake-up."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class of MAKEABLE; raise Refused where anything else is asked for."""
+        """Return a class of MAKEABLE; raise Refused for any other."""
         if (module, name) not in MAKEABLE:
             raise Refused("a row of the queue asks for what no wake-up holds")
         return MAKEABLE[module, name]
 
 
 class WakeUpSerializer(signing.PickleSerializer):  # type: ignore[misc]
-    """Writes as django-q2's own, which reads whatever it is given."""
+    """Serializes as django-q2 does, but checks what it reads."""
 
     @staticmethod
     def loads(written: bytes) -> Any:
@@ -53,7 +52,7 @@ class WakeUpSerializer(signing.PickleSerializer):  # type: ignore[misc]
 
 
 def read_wake_up(payload: str) -> dict[str, Any]:
-    """Return what a row of the queue says; raise Refused where we did not write it."""
+    """Return the contents of a row of the queue; raise Refused if we did not write it."""
     try:
         task = core_signing.loads(
             payload, key=Conf.SECRET_KEY, salt=Conf.PREFIX, serializer=WakeUpSerializer
@@ -69,7 +68,7 @@ def read_wake_up(payload: str) -> dict[str, Any]:
 
 
 def is_wake_up(task: object) -> bool:
-    """Return whether this is the call of `run_job` with one id, and nothing beside it."""
+    """Return whether this is the call of `run_job` with one id, and nothing else."""
     if type(task) is not dict or not set(task) <= KEYS:
         return False
     args = task.get("args")
@@ -91,17 +90,17 @@ def _is_id(text: object) -> bool:
 
 
 def install() -> None:
-    """Make django-q2 read its rows by `read_wake_up`, in this process and what it forks."""
+    """Make django-q2 read its rows with `read_wake_up`, in this process and its children."""
     signing.PickleSerializer = WakeUpSerializer
     signing.SignedPackage.loads = staticmethod(read_wake_up)
 
 
 @receiver(post_execute_in_worker, dispatch_uid="jobs.wakeups")
 def forget_outcome(task: dict[str, Any], **options: Any) -> None:
-    """Keep django-q2 from storing what a wake-up came to.
+    """Keep django-q2 from storing the result of a wake-up.
 
-    It would store the text of an exception, which may quote people, in a table that is
-    read by pickle. The job's own row says what happened, and to whom.
+    It would store the text of an exception, which may quote people, in a table that is read by
+    pickle. The job's own row records the outcome.
     """
     if not task.get("success"):
         logger.error("a wake-up ended before its job was settled")
