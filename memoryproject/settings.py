@@ -1,6 +1,6 @@
 """Every setting of the server, read from the environment once, in one place.
 
-docs/configuration.md lists the variables; a test holds the two against each other.
+docs/configuration.md lists the variables; a test compares the two.
 """
 
 import os
@@ -56,8 +56,8 @@ _SERVING = {
 def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
     """Return both connections of an external server.
 
-    One URL may serve both, since each statement that serves steps down to its role. With
-    MEMORY_OWNER_DATABASE_URL the two are logins of their own.
+    One URL can be used for both, since each serving statement switches to its role. With
+    MEMORY_OWNER_DATABASE_URL they are separate logins.
     """
     made = {
         "default": {**_SERVING, **_url_parts(url)},

@@ -1,1 +1,1 @@
-"""What the admin's pages share: bases, filters, values, and the site's look."""
+"""Code shared by the admin's pages: bases, filters, values, and the site's look."""

@@ -1,7 +1,7 @@
-"""What every page of the admin shares: it looks and does not touch.
+"""Read-only base of all pages of the admin.
 
-A subclass says which columns its list shows; how a value is shown follows from its
-field, in `memoryproject.adminkit.values`. Wings add stories and doors to rows of the core.
+A subclass names the columns of its list; how a value is shown depends on its field, see
+`memoryproject.adminkit.values`. Wings add stories and links to rows of the core.
 """
 
 import uuid
@@ -28,7 +28,7 @@ from memoryproject.wings import list_wings
 
 
 class Listing(NamedTuple):
-    """A link to the list of `model`, narrowed to the rows whose `field` is this one."""
+    """A link to the list of `model`, filtered by `field` to this row."""
 
     title: str
     model: type[models.Model]
@@ -39,28 +39,28 @@ class Listing(NamedTuple):
 
 
 class Story(NamedTuple):
-    """The part of a row's page that people come for; it stands above the columns, folded away."""
+    """The main part of a row's page; the columns are folded below it."""
 
     template: str = ""
     tell: Callable[[HttpRequest, Any], Mapping[str, Any]] = lambda request, row: {}
-    """Returns what the template shows of a row beside itself, as `original`."""
+    """Function that returns what the template shows of a row, beside `original`."""
     actions: tuple[Callable[..., Any], ...] = ()
-    """What the list can do to the rows that a person ticks."""
+    """Actions of the list on the selected rows."""
 
 
 WRITTEN = (models.TextField, models.JSONField, ArrayField)
-"""Fields that hold what somebody wrote: a filter by address would reveal it letter by letter."""
+"""Fields with text that somebody wrote: a filter by address would reveal it bit by bit."""
 RECENT_KEY = "recent"
-"""Key of the session that holds the labels and ids of the rows whose pages were opened last."""
+"""Session key for the labels and ids of the rows whose pages were opened last."""
 RECENT_AT_MOST = 8
 READ_THROUGH_AT_MOST = 10_000
-"""Newest rows of a list in which words are looked for, where there is no index of words."""
+"""Number of newest rows of a list that are searched for words without an index."""
 
 Listings = tuple[Listing, ...]
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than `at_most`: a list of a million rows opens at once."""
+    """Counts only up to `at_most`, so that a list of a million rows opens at once."""
 
     at_most = 10_001
 
@@ -71,7 +71,7 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class ListAdmin(ModelAdmin):  # type: ignore[misc]
-    """Opens the list without its filters where an address asks what cannot be looked up."""
+    """Opens the list without filters if those in its address are invalid."""
 
     list_before_template = "admin/list_about.html"
 
@@ -85,7 +85,7 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
         return self.story.actions
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """Show the list, read from a replica where that has what the person did last."""
+        """Show the list, read from a replica if it has the person's last change."""
         entry = TABLES.get(self.model._meta.label_lower, {})
         title = capfirst(self.model._meta.verbose_name_plural)
         extra_context = {"title": title, "about": entry.get("about", ""), **(extra_context or {})}
@@ -104,11 +104,11 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
         return response
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list; Django asks some filters of the database without a try of its own.
+        """Return the list; turn database errors of a filter into Django's own error.
 
         Raises:
-            IncorrectLookupParameters: a filter holds NUL, a pattern that is none, or a look-up
-                that its column does not have; Django answers it.
+            IncorrectLookupParameters: a filter has NUL, an invalid pattern, or a lookup that its
+                column does not have; Django handles it.
         """
         try:
             return super().get_changelist_instance(request)
@@ -122,15 +122,15 @@ class ReadOnlyAdmin(ListAdmin):
     """Lists and shows the rows of all tenants; adds, changes and deletes nothing."""
 
     hidden: tuple[str, ...] = ()
-    """Columns that are neither shown, nor loaded, nor open to a filter in the address."""
+    """Columns that are never shown or loaded, nor open to a filter in the address."""
     id_search: tuple[str, ...] = ("id",)
-    """Columns in which a UUID from the search box is looked up."""
+    """Columns searched for a UUID typed into the search box."""
     points_at: Mapping[str, str] = {}
-    """Columns that hold an id without a foreign key, and whose page it leads to."""
+    """Page for each column that holds an id without a foreign key."""
     column_permissions: Mapping[str, str] = {}
-    """Columns of the list that show only to those with a permission."""
+    """Permission needed to see a column of the list."""
     more_lines: tuple[str, ...] = ()
-    """Methods whose answers stand on a row's page below its columns."""
+    """Methods whose results are shown below the columns of a row's page."""
     listings: Listings = ()
 
     def __init__(self, model: Any, site: admin.AdminSite) -> None:
@@ -142,7 +142,7 @@ class ReadOnlyAdmin(ListAdmin):
 
     @property
     def actions(self) -> Any:
-        """Return the story's; None: not even the framework's, so that no row can be ticked."""
+        """Return the story's actions; None: not even Django's, so that no row can be selected."""
         return self.story.actions or None
 
     ordering: tuple[str, ...] = ("-id",)
@@ -160,7 +160,7 @@ class ReadOnlyAdmin(ListAdmin):
         return "A whole id" if self.search_fields == ("id",) else "Words, or a whole id"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows of the tenant looked at, as the person may see them."""
+        """Return the rows of the current tenant, as the person may see them."""
         door: models.Manager[Any] = getattr(
             self.model, "across_tenants", self.model._default_manager
         )
@@ -219,7 +219,7 @@ class ReadOnlyAdmin(ListAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     def _get_obj_does_not_exist_redirect(self, *args: Any) -> NoReturn:
-        """Say that there is nothing, and where else the person may look."""
+        """Tell that the row does not exist, and where else the person may look."""
         raise Http404
 
     def render_change_form(

@@ -1,4 +1,4 @@
-"""Filters by words of our own, where a column alone does not say it."""
+"""Admin filters with their own choices, for what no single column tells."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -20,9 +20,9 @@ MOMENT_EXAMPLE = "2026-03-02T09:00"
 def words_filter(
     name: str, words: Callable[[], dict[str, Q]], *, shown: Mapping[str, str] = {}
 ) -> type[admin.SimpleListFilter]:
-    """Return a filter that offers the words; `words` is asked anew for each page.
+    """Return a filter with the given choices; `words` is called again for each page.
 
-    `shown` has what is shown instead of a word.
+    `shown` has the text for a choice.
     """
 
     class WordsFilter(admin.SimpleListFilter):
@@ -42,10 +42,10 @@ RECENT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def recent_filter(name: str) -> type[admin.SimpleListFilter]:
-    """Return a filter for rows made lately.
+    """Return a filter for recently created rows.
 
-    Ids begin with the time at which they were made, and every list is in their order: so
-    a span of time is a range of the primary key, however large the table.
+    Ids begin with the time of creation, and every list is in their order: so a span of time is a
+    range of the primary key, fast in any table.
     """
     shown = {word: f"in the last {days} days" for word, days in RECENT_DAYS.items()}
     shown["day"] = "in the last 24 hours"
@@ -63,10 +63,10 @@ def recent_filter(name: str) -> type[admin.SimpleListFilter]:
 def moment_filter(
     name: str, title: str, *, since: str, until: str, but: Q | None = None
 ) -> type[admin.SimpleListFilter]:
-    """Return a filter that takes a time and leaves the rows whose span holds it.
+    """Return a filter that takes a time, for rows whose span contains it.
 
-    A span includes its `since` and excludes its `until`; NULL there is no end. What `but`
-    describes is left out. What is no time leaves all rows, and is said.
+    A span includes its `since` and excludes its `until`; NULL means no end. Rows that match `but`
+    are left out. An invalid time leaves all rows, with a message.
     """
 
     class MomentFilter(admin.SimpleListFilter):
@@ -75,7 +75,7 @@ def moment_filter(
         example = MOMENT_EXAMPLE
         fault = ""
         shown = ""
-        """What the list says of the time that it shows; empty: any time."""
+        """The text for the time that the list shows; empty: any time."""
 
         def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
             return []
@@ -84,7 +84,7 @@ def moment_filter(
             return True
 
         def choices(self, changelist: Any) -> Iterator[Any]:
-            """Return the one choice there is: the same list at any time."""
+            """Return the only choice: the same list at any time."""
             query = changelist.get_query_string({name: None, "p": None})
             carried = parse_qsl(query.removeprefix("?"), keep_blank_values=True)
             yield {"selected": not self.value(), "query_string": query, "carried": carried}
@@ -106,18 +106,18 @@ def moment_filter(
 
 
 def held_at(moment: datetime, *, since: str, until: str) -> Q:
-    """Return what tells rows whose span holds a time; NULL as its end is no end."""
+    """Return the condition that a row's span contains a time; NULL as its end means no end."""
     ends_later = Q(**{f"{until}__isnull": True}) | Q(**{f"{until}__gt": moment})
     return Q(**{f"{since}__lte": moment}) & ends_later
 
 
 def read_moment(text: str) -> datetime:
-    """Return the time that somebody wrote: ISO 8601, UTC if nothing else is said, or a day.
+    """Return a time as typed: ISO 8601, UTC by default, or a day.
 
     A whole number is milliseconds since 1970, as in the API.
 
     Raises:
-        Problem: it is no time.
+        Problem: it is not a time.
     """
     written = text.strip()
     try:

@@ -1,4 +1,4 @@
-"""Registers the lists of the admin that need no code, which `lists.toml` describes."""
+"""Registers the admin lists that need no code, as described in `lists.toml`."""
 
 from django.apps import apps
 from django.contrib import admin
@@ -11,7 +11,7 @@ SPANS = {name: recent_filter(name) for name in ("made", "replaced")}
 
 
 def register_lists() -> None:
-    """Register them, when the tables of all apps are there."""
+    """Register them, once the models of all apps are loaded."""
     for app, tables in read_table(__file__).items():
         for name, options in tables.items():
             filters = options.get("list_filter", [])

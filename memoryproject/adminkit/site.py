@@ -1,4 +1,4 @@
-"""The admin's title and its menu, which `menu.toml` lists."""
+"""The admin's title and its menu from `menu.toml`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ TABLES: dict[str, dict[str, str]] = {
     for entry in place["entries"]
     if "table" in entry
 }
-"""The entries of lists, by table."""
+"""The menu entries of lists, by table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def describe_frame(request: HttpRequest) -> dict[str, Any]:
 
 
 def _list_account_links(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return what the menu of a person leads to; who comes from a provider has no password."""
+    """Return the links in a person's menu; provider accounts have no password here."""
     own = [
         ("Tour", "console:tour"),
         ("Signing in", "mfa_index"),

@@ -1,4 +1,4 @@
-"""How the admin shows a value: the kind of its field decides, and all text is escaped."""
+"""Renders values in the admin by the kind of their field; all text is escaped."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ COLOURS = {
         ["dead", "again", "wrong", "erased", "deleted", "revoked", "locked", "fails"], "danger"
     ),
 }
-"""Color of a value that is one of a few words; others are grey."""
+"""Color of a value from a short list of words; others are gray."""
 
 
 def coloured_word(
     description: str, colours: Mapping[str, str] = COLOURS, *, ordering: str | None = None
 ) -> Callable[[Method], Method]:
-    """Make a method of an admin a column that holds one of a few words.
+    """Make a method of an admin a column with a colored word.
 
-    Where the text is another than the word for its colour, the method returns both.
+    If the text differs from the word of the color, the method returns both.
     """
     column: Callable[[Method], Method]
     column = display(description=description, label=dict(colours), ordering=ordering)
@@ -56,10 +56,10 @@ def column(description: str, show: Callable[[Any], Any], ordering: str | None = 
 
 
 def show(field: models.Field[Any, Any], points_at: Mapping[str, str], *, brief: bool) -> Any:
-    """Return a field's column of a list, or its line on a page; by its name where Django's will do.
+    """Return how a field is shown in a list or on a page; just its name if Django's way will do.
 
-    `brief`: long texts are cut, as lists need it; on a page they are whole, with their line breaks.
-    `points_at` names the page, as `app_model`, of rows whose id fields hold without a foreign key.
+    `brief`: for a list, which shortens long texts; a page shows them whole, with line breaks.
+    `points_at` names the page (`app_model`) of a field that holds an id without a foreign key.
     """
     if brief and field.choices and isinstance(field, models.CharField):
         return _shown(field, lambda value: (value, value) if value else None, label=COLOURS)
@@ -93,13 +93,13 @@ def _form(field: models.Field[Any, Any], page: str | None, *, brief: bool) -> Sh
 
 
 def _join(value: Any) -> Any:
-    """Return a list of texts in a line, other JSON over several."""
+    """Return a list of texts on one line, other JSON on several."""
     is_plain = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return (", ".join(value) or NOTHING) if is_plain else pretty_json(value)
 
 
 def _shown(field: models.Field[Any, Any], form: Shown, **options: Any) -> Any:
-    """Give a form the field's name, by which Django finds its label, help and order."""
+    """Set the field's name on a function, so that Django finds its label, help and order."""
 
     def cell(row: Any) -> Any:
         return form(getattr(row, field.name))
@@ -109,12 +109,12 @@ def _shown(field: models.Field[Any, Any], form: Shown, **options: Any) -> Any:
 
 
 def number(value: float | None) -> str:
-    """Return up to four digits that count: RRF scores are small."""
+    """Return a number with up to four significant digits: RRF scores are small."""
     return NOTHING if value is None else f"{value:.4g}"
 
 
 def moment(value: datetime | None, *, zone: str = "") -> str:
-    """Return a time to the second, in UTC, as logs write it."""
+    """Return a time to the second, in UTC, as in logs."""
     if value is None:
         return NOTHING
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") + zone
@@ -130,7 +130,7 @@ def duration(span: timedelta) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a text cut to a line, and each id in it to its two ends."""
+    """Return a text cut to one line, and each id in it shortened to its two ends."""
     return Truncator(AN_ID.sub(r"\1…\2", str(value))).chars(CUT_AT)
 
 
@@ -148,7 +148,7 @@ def page_address(row: models.Model) -> str:
 
 
 def link(row: models.Model | None, text: Any = None) -> str:
-    """Return a link to the page of a row, by its own name if no other is given."""
+    """Return a link to the page of a row, by the row's own name if none is given."""
     if row is None:
         return NOTHING
     place = f"{row._meta.app_label}_{row._meta.model_name}"
@@ -163,7 +163,7 @@ def link_to_memory(kind: str, memory_id: uuid.UUID, text: Any = None) -> str:
 
 
 def link_to_page(place: str, row_id: uuid.UUID | None, text: Any = None) -> str:
-    """Return a link to a page of the admin; only its text while there is no such page."""
+    """Return a link to a page of the admin, or just its text if there is no such page."""
     if row_id is None:
         return NOTHING
     words = short(row_id if text is None else text)
@@ -175,7 +175,7 @@ def link_to_page(place: str, row_id: uuid.UUID | None, text: Any = None) -> str:
 
 
 def list_address(model: type[models.Model], **equal: Any) -> str:
-    """Return the address of a model's list, narrowed to the rows that have these values."""
+    """Return the address of a model's list, filtered by these values."""
     place = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     return f"{place}?{urlencode({f'{name}__exact': value for name, value in equal.items()})}"
 

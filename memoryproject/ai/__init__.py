@@ -1,1 +1,1 @@
-"""The only room that calls language and embedding models."""
+"""Calls to language and embedding models; no other package makes any."""

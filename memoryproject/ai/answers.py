@@ -1,7 +1,7 @@
-"""Reading an answer in any of the shapes that OpenAI-compatible servers give it.
+"""Reads an answer in any of the forms that OpenAI-compatible servers send.
 
-The `openai` package makes an object of whatever a server sends and checks none of it: fields
-may be missing, be of another type, or stand beside those that the package knows.
+The `openai` package turns everything a server sends into an object, unchecked: fields may be
+missing, of another type, or unknown to the package.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ THOUGHTS = ("reasoning_content", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What came back: the model's text as it wrote it, and what the provider counted, or None.
+    """The model's text as it wrote it, and the token counts of the provider, or None.
 
-    `cut` says that the answer reached its bound and stops in the middle. `read_tokens` is the
-    most of the prompt that the server can have read: `input_tokens` and whatever it counts as
-    cached beside them; where it read less than it was sent, `read_at_most` is how much it reads.
+    `cut`: the answer reached its limit and stops in the middle. `read_tokens` is the most that the
+    server can have read of the prompt: `input_tokens` and cached tokens counted beside them. If it
+    read less than it was sent, `read_at_most` is the limit.
     """
 
     text: str
@@ -39,11 +39,11 @@ class Completion:
 
 
 def read_answer(answer: ChatCompletion, *, answer_tokens: int | None) -> Completion:
-    """Return the first answer that says anything; `answer_tokens` is the bound that was sent.
+    """Return the first answer with any text; `answer_tokens` is the limit that was sent.
 
     Raises:
-        ModelMisbehaved: there is no list of answers; AnswerRefused: the model or a filter
-            will not answer.
+        ModelMisbehaved: there is no list of answers; AnswerRefused: the model or a filter refuses
+            to answer.
         ModelUnavailable: the provider says that its model failed.
     """
     choices: Any = answer.choices
@@ -77,7 +77,7 @@ def _is_object(value: object) -> bool:
 
 
 def _get(value: Any, *names: str) -> Any:
-    """Return what stands under the names, one below the other; None where it does not."""
+    """Return the value at a path of names; None if there is none."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
     return value
@@ -88,10 +88,10 @@ def _ended_too_early(choice: object) -> bool:
 
 
 def _read_text(choice: object) -> str:
-    """Return what the model said, wherever the server put it; a refusal is no answer.
+    """Return the model's text, wherever the server put it; a refusal is no answer.
 
-    Some servers take a whole answer in the asked-for form for a thought, or for the
-    arguments of a tool. A thought that was cut off holds no answer.
+    Some servers return a whole answer in the requested form as a thought, or as the arguments of a
+    tool. A thought that was cut off contains no answer.
     """
     message = _get(choice, "message")
     if not _is_object(message) or _get(message, "refusal"):
@@ -128,7 +128,7 @@ def _find_arguments(message: object) -> Iterator[str]:
 
 
 def _read_input(usage: object) -> int | None:
-    """Return the tokens of the prompt; None where there is no count, or one of 0."""
+    """Return the number of prompt tokens; None if there is no count, or it is 0."""
     count = _first_count(usage, "prompt_tokens", "prompt_eval_count")
     if count is not None:
         return count or None
@@ -141,9 +141,9 @@ def _read_input(usage: object) -> int | None:
 
 
 def _read_output(usage: object) -> int | None:
-    """Return the tokens of the answer, thoughts included.
+    """Return the number of answer tokens, thoughts included.
 
-    Some providers leave those out of the answer's own count, but not out of the total.
+    Some providers leave thoughts out of the answer's count, but not out of the total.
     """
     count = _first_count(usage, "completion_tokens", "output_tokens", "eval_count")
     read, total = _count(_get(usage, "prompt_tokens")), _count(_get(usage, "total_tokens"))
@@ -158,7 +158,7 @@ def _first_count(usage: object, *names: str) -> int | None:
 
 
 def _count(tokens: object) -> int | None:
-    """Return a number of tokens that can be stored, None where it is not one."""
+    """Return a token count that can be stored, or None."""
     if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
         return None
     return min(tokens, MOST_TOKENS)

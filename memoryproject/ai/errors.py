@@ -1,4 +1,4 @@
-"""The ways in which a model fails its caller."""
+"""Errors of models."""
 
 from dataclasses import KW_ONLY, dataclass
 
@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 class ModelUnavailable(Exception):
     """The model could not be reached or was busy: try again later.
 
-    `retry_after_s` is what the provider asked for, or None; `may_have_cost`: it may have worked on
-    the question, and charge for it; `timed_out`: it took the question and did not answer in time,
-    where one of fewer than `lines` may help, if anybody has set them down.
+    `retry_after_s` is the wait that the provider asked for, or None; `may_have_cost`: it may charge
+    for the question; `timed_out`: it accepted the question and did not answer in time, so that one
+    of fewer than `lines` messages may help.
     """
 
     reason: str
@@ -24,27 +24,27 @@ class ModelUnavailable(Exception):
 
 
 class OperatorFault(ModelUnavailable):
-    """An operator must mend it: a key, an account, a name. The work waits.
+    """An operator must fix something: a key, an account, a name. The work waits.
 
-    Its text is one sentence of ours, which is shown wherever operators look.
+    Its text is one sentence of ours, shown wherever operators look.
     """
 
 
 class ModelMisbehaved(Exception):
-    """The model answered, and the answer is of no use: asking again will not help."""
+    """The model answered, but the answer is useless: asking again will not help."""
 
     may_have_cost = True
 
 
 class AnswerCut(ModelMisbehaved):
-    """The answer reached its bound and stops in the middle."""
+    """The answer reached its limit and stops in the middle."""
 
 
 class RequestRefused(ModelMisbehaved):
-    """The provider took the request for a bad one.
+    """The provider rejected the request as invalid.
 
-    `blamed` are the parts of the request that it names, in the words of `refusals`;
-    empty where it names none. It charges nothing for what it turns away.
+    `blamed` are the parts of the request that it names, as in `refusals`; empty if it names none. A
+    rejected request costs nothing.
     """
 
     may_have_cost = False
@@ -55,9 +55,9 @@ class RequestRefused(ModelMisbehaved):
 
 
 class PromptTooLong(RequestRefused):
-    """The question, or the question and the longest answer together, are too long for the model.
+    """The question, or question and longest answer together, are too long for the model.
 
-    `limit` is how many tokens it takes, None where it does not say.
+    `limit` is how many tokens it takes, None if it does not say.
     """
 
     def __init__(self, reason: str, *, limit: int | None = None) -> None:
@@ -66,16 +66,16 @@ class PromptTooLong(RequestRefused):
 
 
 class ContentRefused(RequestRefused):
-    """The provider or the model will not work on what the question says, however it is put."""
+    """The provider or the model refuses the content of the question."""
 
 
 class AnswerRefused(ContentRefused):
-    """The same, in the place of an answer: it was worked on."""
+    """A refusal in place of an answer: the question was worked on."""
 
     may_have_cost = True
 
 
 class OnlyThoughts(RequestRefused):
-    """The whole bound of the answer went into thinking; the same question would end like that."""
+    """Thinking used up the limit of the answer; the same question would end like that again."""
 
     may_have_cost = True

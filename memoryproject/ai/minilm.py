@@ -1,6 +1,6 @@
 """all-MiniLM-L6-v2 with 8-bit weights: an English model, several times faster than e5.
 
-Loaded only where it is chosen: its packages are an optional extra.
+Loaded only if it is chosen: its packages are an optional extra.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from memoryproject.database.batches import in_batches
 
 TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 TOKENS_AT_MOST = 256
-"""Tokens that sentence-transformers gives this model; it was trained on 128."""
+"""Token limit of this model in sentence-transformers; it was trained on 128."""
 CHARACTERS_AT_MOST = 4_000
 """Characters of a text that are read: more than 256 tokens of any prose."""
 BATCH = 8
-"""Texts of like length in a batch. Larger batches are no faster, and hold memory that is kept."""
+"""Number of texts of similar length per batch. Larger ones are no faster and keep more memory."""
 
 
 class MiniLMEmbedder:

@@ -1,4 +1,4 @@
-"""What is known of the models that we call over a network."""
+"""Table of the models that we call over a network."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -7,10 +7,10 @@ from memoryproject.database.constraints import unique
 
 
 class Breaker(models.Model):
-    """Whether a model is asked at all, shared by every process; times are the database's.
+    """Whether a model may be called, shared by every process; times are the database's.
 
-    Closed while `open_until` is empty. After that time one caller may try: its outcome closes
-    the breaker, or opens it anew.
+    Closed while `open_until` is empty. After that time one caller may try: the result closes the
+    breaker, or opens it again.
     """
 
     provider = models.CharField(max_length=200, help_text="Host and port of the endpoint.")

@@ -1,7 +1,7 @@
 """Finds the pieces of a vocabulary in a word, by hashes in arrays that processes share.
 
-A dict of 250,000 strings takes 50 MB, and each look-up in it writes a counter of references:
-every process that was forked from the one that holds it soon has a copy of its own.
+A dict of 250,000 strings takes 50 MB, and each lookup writes a reference counter, so that every
+forked process soon has its own copy.
 """
 
 from functools import cache, lru_cache
@@ -17,14 +17,14 @@ INVERSE = pow(BASE, -1, 2**64)
 
 
 class Pieces:
-    """The pieces of a vocabulary, each of which is known by its number.
+    """The pieces of a vocabulary, each known by its number.
 
-    Nothing is compared but hashes of 64 bits. No two pieces share one; a text that somebody
-    computed for it can be taken for a piece, which changes the vector of that text alone.
+    Only 64-bit hashes are compared. No two pieces share one; a text made to collide would be taken
+    for a piece, which changes only that text's vector.
     """
 
     def __init__(self, blob: bytes, bounds: npt.NDArray[np.uint32]) -> None:
-        """Read pieces that stand one behind another in UTF-8; `bounds`: where each starts."""
+        """Read pieces stored one after another in UTF-8; `bounds`: where each starts."""
         starts_character = (np.frombuffer(blob, np.uint8) & 0xC0) != 0x80
         place = np.concatenate([[0], np.cumsum(starts_character)])[bounds]
         sums = _sum_up(blob.decode("utf-8"))
@@ -36,7 +36,7 @@ class Pieces:
         self._longest = int(np.diff(place).max())
 
     def find(self, word: str) -> list[tuple[int, int, int]]:
-        """Return where pieces stand in a word: start, end, number, by their starts."""
+        """Return the pieces found in a word as (start, end, number), by start."""
         starts, ends = _list_spans(len(word), self._longest)
         sums = _sum_up(word)
         hashes = (sums[ends] - sums[starts]) * _powers(INVERSE, len(word))[starts]
@@ -55,7 +55,7 @@ def _list_spans(length: int, longest: int) -> tuple[Places, Places]:
 
 
 def _sum_up(text: str) -> Hashes:
-    """Return the sums of each character times its power of BASE, from none to all of them.
+    """Return the running sums of each character times its power of BASE.
 
     The difference of two, divided by the power of the first, is the hash of what is between.
     """

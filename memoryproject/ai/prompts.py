@@ -1,9 +1,8 @@
-"""Loading prompts from files, fencing what people said inside them, and fitting it in.
+"""Loads prompts from files, fences quoted text in them, and fits it into the context.
 
-A prompt's room is what the model's context leaves beside the instructions, the form of
-the answer and the answer itself. What does not fit is asked in several questions; only
-a single line that is too long for its share loses its middle, and the call's record says
-how much was left out.
+A prompt's room is what the model's context leaves beside the instructions, the form of the answer
+and the answer. Material that does not fit is spread over several questions; only a single line that
+is too long for its share loses its middle, and the call's record says how much.
 """
 
 import hashlib
@@ -24,15 +23,14 @@ from memoryproject.ai.llm import strict_schema
 from memoryproject.text.cleaning import drop_unseen
 
 SAFETY = 0.9
-"""Share of the context that is filled: the model's own tokenizer may count more than ours."""
+"""Share of the context that is used: the model's tokenizer may count more than ours."""
 REMINDER_TOKENS = 300
 LEAST_ROOM = 400
-"""Whatever the settings say: less holds no conversation."""
+"""Smallest room, whatever the settings say: less holds no conversation."""
 CUT = " […] "
 EXAMPLE_NAMES = ("qvenja", "zbrolk", "wuxolo", "tharnokk", "plimvar", "kroyd")
-"""Names in the prompts' examples, folded. Nobody has these names, so they tell that a small
-model has copied the example.
-"""
+"""Names in the prompts' examples, case-folded. No real person has them, so they show that a small
+model has copied the example."""
 
 
 @cache
@@ -43,13 +41,13 @@ def _read(path: Path) -> str:
 def build_prompt(
     *, file: Path, material: str, scope: str, reminder: str = "", **counts: int
 ) -> Prompt:
-    """Return a prompt whose instructions and purpose come from `file`; its data is `material`.
+    """Return a prompt with instructions and purpose from `file`, and `material` as its data.
 
-    The fence is a line that nobody outside can know: it is made from the `scope`, the id of
-    the conversation, under a secret of the server. So a replay asks in exactly the same words,
-    and the next question of a conversation begins like the last one: a server can keep what it
-    has read, instructions and facts alike. The version is the instructions' hash. A `reminder`
-    is ours and stands after the fence; `counts` are the prompt's `left_out` and `lines`.
+    The fence is a line that no outsider can know: it is derived from the `scope`, the
+    conversation's id, with a secret of the server. So a repeated question has exactly the same
+    text, and the questions of a conversation begin alike, which lets a server cache them. The
+    version is the instructions' hash. A `reminder` is ours and comes after the fence; `counts` are
+    the prompt's `left_out` and `lines`.
     """
     nonce = salted_hmac(file.stem, scope, secret=settings.KEY_PEPPER, algorithm="sha256")
     fence = f"=== {nonce.hexdigest()[:16]} ==="
@@ -64,7 +62,7 @@ def build_prompt(
 
 
 def repeats_example(text: str, *, material: str) -> bool:
-    """Return whether a model's text has a name of an example that the material does not have."""
+    """Return whether a model's text has a name of an example that is not in the material."""
     folded = text.casefold()
     copied = [name for name in EXAMPLE_NAMES if name in folded]
     return bool(copied) and not any(name in material.casefold() for name in copied)
@@ -87,17 +85,17 @@ def _overhead(file: Path, reply: type[pydantic.BaseModel]) -> int:
 
 
 def put_on_one_line(text: str) -> str:
-    """Return a text on one line, so that it cannot pose as another line of the prompt.
+    """Return a text on one line, so that it cannot look like another line of the prompt.
 
-    What a reader would not see is left out: the model shall read what people read.
+    Invisible characters are removed, so that the model reads what people read.
     """
     return " ".join(drop_unseen(text).splitlines())
 
 
 def show_said(said: str, *, name: str, role: str) -> str:
-    """Return who speaks and what, as a JSON string: it cannot end where it does not.
+    """Return speaker and text as a JSON string, which the text cannot end early.
 
-    The role stands behind a name, so that a tool cannot pose as a user of that name.
+    The role comes after a name, so that a tool cannot pose as a user of that name.
     """
     quoted = json.dumps(put_on_one_line(said), ensure_ascii=False)
     speaker = put_on_one_line(name)
@@ -119,7 +117,7 @@ def shorten_line(text: str, *, tokens: int) -> tuple[str, int]:
 
 
 def split_line(text: str, *, tokens: int) -> list[str]:
-    """Return a text on one line, in pieces of about `tokens` at most; nothing is lost."""
+    """Return a text as lines of about `tokens` at most; nothing is lost."""
     line = put_on_one_line(text)
     size = count_prompt_tokens(line)
     if size <= tokens:
@@ -129,7 +127,7 @@ def split_line(text: str, *, tokens: int) -> list[str]:
 
 
 def fill(costs: Sequence[int], *, room: int) -> Iterator[slice]:
-    """Yield consecutive groups whose costs fit into the room; each has one item at least."""
+    """Yield consecutive groups that fit into the room; each has at least one item."""
     first, used = 0, 0
     for place, cost in enumerate(costs):
         if place > first and used + cost > room:

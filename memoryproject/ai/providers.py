@@ -1,9 +1,8 @@
-"""The `openai` client of each endpoint that is configured, and what its errors mean to us.
+"""The `openai` client of each configured endpoint, and the meaning of its errors.
 
-The package takes half a second and 35 MB: it is loaded where an endpoint is configured, before
-processes are forked, else by the first call.
-Nothing is tried twice by it, since jobs decide when, and all goes over our transport, which
-judges addresses, keeps the clock and counts bytes.
+The package takes half a second and 35 MB: if an endpoint is configured, it is loaded before
+processes are forked, else by the first call. It retries nothing, since jobs decide when to retry,
+and it uses our transport, which checks addresses, deadlines and sizes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ MEGABYTE = 1024 * 1024
 
 
 class Endpoint(NamedTuple):
-    """A server that is asked, and the settings by which an operator mends what is wrong."""
+    """A model server, and the settings with which an operator fixes a fault."""
 
     base_url: str
     key: str
@@ -39,7 +38,7 @@ class Endpoint(NamedTuple):
     key_setting: str = "OPENAI_API_KEY"
     model_setting: str = "MEMORY_CHAT_MODEL"
     bytes_at_most: int = MEGABYTE
-    """Bytes of one answer that are read."""
+    """Largest size of an answer in bytes."""
 
 
 def find_chat_endpoint() -> Endpoint:
@@ -47,7 +46,7 @@ def find_chat_endpoint() -> Endpoint:
 
 
 def find_embedding_endpoint() -> Endpoint:
-    """Return the endpoint of vectors: that of the language model, unless it has its own."""
+    """Return the endpoint for embeddings: its own, or the language model's."""
     url, key = settings.EMBEDDING_BASE_URL, settings.EMBEDDING_API_KEY
     own = "MEMORY_EMBEDDING_BASE_URL" if url != settings.OPENAI_BASE_URL else "OPENAI_BASE_URL"
     keyed = "MEMORY_EMBEDDING_API_KEY" if key != settings.OPENAI_API_KEY else "OPENAI_API_KEY"
@@ -55,7 +54,7 @@ def find_embedding_endpoint() -> Endpoint:
 
 
 def preload() -> None:
-    """Load the package where an endpoint is asked, so that processes forked from here share it."""
+    """Load the package if an endpoint is configured, so that forked processes share it."""
     if settings.LLM != "offline" or "openai" in {settings.EMBEDDINGS, settings.OLD_EMBEDDINGS}:
         for name in ("", ".resources.chat", ".resources.embeddings"):
             import_module(f"openai{name}")
@@ -63,9 +62,9 @@ def preload() -> None:
 
 @cache
 def connect(endpoint: Endpoint) -> openai.OpenAI:
-    """Return the client of an endpoint, one for a process.
+    """Return the client of an endpoint, one per process.
 
-    Where the environment names a proxy for the endpoint, that one looks up and judges.
+    If the environment names a proxy for the endpoint, the proxy resolves and checks names.
     """
     proxy, at_most = find_proxy(endpoint.base_url), endpoint.bytes_at_most
     transport = JudgingTransport(proxy=proxy, bytes_at_most=at_most)
@@ -87,14 +86,14 @@ def ask(
     timeout_s: float,
     extra: str = "",
 ) -> Answer:
-    """Return what a call of the package answers, there within `timeout_s`.
+    """Return the result of a call of the package, within `timeout_s`.
 
-    `extra` are the names of what an operator sends along. No error carries what was sent or
-    answered.
+    `extra` are the names of the operator's extra parameters. No error contains text sent or
+    received.
 
     Raises:
-        ModelUnavailable: the network, or a status that passes; OperatorFault where it does not.
-        ModelMisbehaved: the request was refused, or its answer is of no use.
+        ModelUnavailable: a network error or a temporary status; OperatorFault if it is permanent.
+        ModelMisbehaved: the request was refused, or its answer is useless.
     """
     client = connect(endpoint)
     timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
@@ -150,7 +149,7 @@ def _find_names(endpoint: Endpoint, extra: str) -> dict[str, str]:
 
 
 def forget() -> None:
-    """Close all connections: what forks must hand none down, and settings may name others."""
+    """Close all connections: forked processes must not inherit them, and settings may change."""
     if connect.cache_info().currsize:
         for endpoint in {find_chat_endpoint(), find_embedding_endpoint()}:
             connect(endpoint).close()

@@ -1,4 +1,4 @@
-"""Looks at the start whether the models can be asked, in words for an operator."""
+"""Checks at the start whether the models can be called, with messages for operators."""
 
 import socket
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable, OperatorF
 from memoryproject.ai.remote_embedder import OpenAIEmbedder
 
 LOOK_S = 0.2
-"""Seconds to look at each port at which a server of language models may listen on this machine."""
+"""Seconds to try each port at which a local server of language models may listen."""
 
 
 def find_problem(*, patience_s: float = 10.0) -> str:
-    """Return what is wrong with the configured models; nothing where all seems well.
+    """Return what is wrong with the configured models; empty if they seem to work.
 
-    Asks the language model for one token, and an endpoint of vectors for one: what they answer
-    is believed, whatever their list of models says. Waits for no more than twice `patience_s`.
+    Asks the language model for one token, and the embedding endpoint for one vector: their answers
+    count, not their lists of models. Takes at most twice `patience_s`.
     """
     problems = []
     if settings.LLM != "offline":
@@ -38,7 +38,7 @@ def find_problem(*, patience_s: float = 10.0) -> str:
 
 
 def _ask(question: Callable[[], object]) -> str:
-    """Return in words why a question was not answered; a refused parameter is an answer."""
+    """Return why a question was not answered; a refused parameter counts as an answer."""
     try:
         question()
     except OperatorFault as error:
@@ -53,7 +53,7 @@ def _ask(question: Callable[[], object]) -> str:
 
 
 def find_local_servers() -> list[str]:
-    """Return the words for MEMORY_LLM whose servers seem to listen on this machine.
+    """Return the values of MEMORY_LLM whose servers seem to run on this machine.
 
     Connects to their ports, a fifth of a second each, and sends nothing.
     """

@@ -1,8 +1,7 @@
-"""Whose fault an error of a provider is: the operator's, the question's, or one that passes.
+"""Classifies a provider's errors: the operator's fault, the question's, or temporary.
 
-Providers agree on the status and on little else: a wrong key is 401 at most of them and 400 at
-Gemini. What they write may quote what people said: it is searched here for figures of speech,
-and goes no further.
+Providers agree on statuses and little else: a wrong key is 401 for most and 400 for Gemini. Their
+texts may quote people: they are searched here for known phrases, and not passed on.
 """
 
 import json
@@ -28,7 +27,7 @@ SYSTEM_ROLE = "system role"
 ENCODING_FORMAT = "encoding_format"
 DIMENSIONS = "dimensions"
 ANSWER_SIZE = "answer size"
-"""The number of tokens asked for is too large, whatever its parameter is called."""
+"""The requested number of answer tokens is too large, whatever the parameter is called."""
 NAMES = {
     RESPONSE_FORMAT: r"response_?(format|schema)|json_?(schema|object|validate)|grammar|guided"
     r"|structured.?output|requested parameters",
@@ -54,9 +53,9 @@ LIMIT = re.compile(
 )
 CONTENT = re.compile(r"content_filter|content_policy_violation|invalid_prompt")
 CHARACTERS_AT_MOST = 4_000
-"""Characters of an error's text that are read: what it says about itself stands at the start."""
+"""Characters of an error's text that are read: its reason comes at the beginning."""
 RETRY_AFTER_AT_MOST_S = 3600.0
-"""Seconds for which a provider may put a job off, whatever its header says."""
+"""Longest wait in seconds that a provider may ask for in a header."""
 TRANSIENT = frozenset({408, 409, 425, 429})
 MONEY = re.compile(
     r"insufficient_quota|credit balance|more credits|billing|payment|insufficient.?(funds|balance)"
@@ -76,8 +75,8 @@ def judge(
 ) -> ModelUnavailable | ModelMisbehaved:
     """Return our error for one of a provider's.
 
-    `body` is what it sent, parsed; `names` are the settings that an operator would mend: `key`,
-    `url`, `model`, and what is sent `extra`.
+    `body` is its parsed answer; `names` are the settings that an operator would fix: `key`, `url`,
+    `model`, and `extra` parameters.
     """
     error = body.get("error", body) if isinstance(body, dict) else body
     text = _find_text(error)
@@ -103,7 +102,7 @@ def judge(
 def _find_operators_fault(
     status: int, error: object, text: str, names: Mapping[str, str]
 ) -> str | None:
-    """Return what an operator has to do; None where it is not for operators."""
+    """Return what an operator has to do, or None if it is not the operator's fault."""
     named = error.get("param") if isinstance(error, dict) else None
     about_model = MODEL.search(text) or named == "model"
     if 300 <= status < 400:  # we do not follow
@@ -133,7 +132,7 @@ def _find_operators_fault(
 
 
 def _find_text(error: object) -> str:
-    """Return what an error says, in lower case: its words, and the fields made for programs."""
+    """Return the text of an error in lower case: its message, and its machine-readable fields."""
     parts = list(_find_strings(error))
     return " ".join(parts)[:CHARACTERS_AT_MOST].lower()
 
@@ -151,13 +150,13 @@ def _find_strings(error: Any, key: str = "") -> Iterable[str]:
 
 
 def _may_be_length(error: object) -> bool:
-    """Return whether an error about length can be about the question's, by the field it names."""
+    """Return whether an error about length may be about the prompt, by the field it names."""
     named = error.get("param") if isinstance(error, dict) else None
     return named in {None, "input_tokens", "prompt", "messages", "input"}
 
 
 def _find_blamed(error: object, text: str) -> frozenset[str]:
-    """Return the parts named in the fields made for it, or else in the sentence."""
+    """Return the parts of the request that it names, in its fields or else in its text."""
     fields = ""
     if isinstance(error, dict):
         details = error.get("detail")
@@ -172,7 +171,7 @@ def _match_names(text: str) -> frozenset[str]:
 
 
 def _find_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the headers ask for; a date in them is passed over."""
+    """Return the seconds that the headers ask for; a date is ignored."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit

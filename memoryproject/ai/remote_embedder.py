@@ -1,4 +1,4 @@
-"""Text to unit vectors by an endpoint that speaks OpenAI's protocol, and learning what it takes."""
+"""Embeds texts by an OpenAI-compatible endpoint, and learns its limits."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ OPENAI_BATCH = 32
 CHARACTERS_AT_MOST = 8_000
 """Characters of a text: providers refuse above 8,192 tokens, and a Chinese character is about one.
 
-A refused text would keep its conversation from ever being segmented; what a longer one
-says after that is still found by its words.
+A refused text would keep its conversation from ever being segmented; the rest of a longer text is
+still found by its words.
 """
 CHARACTERS_AT_LEAST = 200
-"""Characters below which a text is not cut further: a server that refuses it embeds no sentence."""
+"""Length to which a text is cut at most: a server that refuses that embeds no sentence."""
 OPTIONAL = {refusals.ENCODING_FORMAT, refusals.DIMENSIONS}
 """Parameters that are left out for servers that refuse them."""
 LOOK_EVERY_S = 600.0
-"""Seconds between two looks at what other processes have learned about the server's limits."""
+"""Seconds between two reads of what other processes have learned of the server's limits."""
 QUERY_TIMEOUT_S = 5.0
-"""An agent waits for its query: rather answer by words alone than after a minute."""
+"""Timeout for a query, since an agent waits: then words alone answer."""
 
 
 class OpenAIEmbedder:
     """Any endpoint that speaks OpenAI's embeddings API.
 
-    How many texts it takes at once, and how long ones, is found out by halves, and kept for
-    all processes. `prefixes` stand before a query and before a text, as its model was trained.
+    How many texts it takes at once, and how long they may be, is found by halving, and stored for
+    all processes. `prefixes` come before a query and before a text, as the model was trained.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class OpenAIEmbedder:
         self.name = f"{model}+{digest[:6]}" if any(prefixes) else model
         self._breaker = breaker.find_embedding_model(model)
         self._refused: set[str] = set() if sends_dim else {refusals.DIMENSIONS}
-        """Parameters that this server does not take."""
+        """Parameters that this server refuses."""
         self._limits = breaker.Limits()
         self._looked_at = float("-inf")
 
@@ -75,10 +75,10 @@ class OpenAIEmbedder:
         return self._limits
 
     def _embed(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
-        """Return vectors; of a request that is refused, of its halves: fewer texts, then shorter.
+        """Return vectors; if a request is refused, split it: fewer texts first, then shorter ones.
 
         Raises:
-            ModelUnavailable, ModelMisbehaved: it is not the size of the request.
+            ModelUnavailable, ModelMisbehaved: for another reason than the request's size.
         """
         longest = self._find_limits().characters_at_most or CHARACTERS_AT_MOST
         cut = [text[:longest] for text in texts]
@@ -106,7 +106,7 @@ class OpenAIEmbedder:
         breaker.keep_limits(self._breaker, **limits)
 
     def _ask(self, texts: Sequence[str], *, timeout_s: float) -> Vectors:
-        """Ask for floats as bytes, which are half as long; of a server that refuses, as numbers."""
+        """Request floats as bytes, which are half as long; if the server refuses, as numbers."""
         while True:
             try:
                 rows = self._post(texts, timeout_s=timeout_s)
@@ -118,10 +118,10 @@ class OpenAIEmbedder:
                 self._refused |= refused
 
     def _post(self, texts: Sequence[str], *, timeout_s: float) -> list[Any]:
-        """Return a row of numbers a text.
+        """Return one row of numbers per text.
 
-        The answer is taken as plain JSON: what the package has to make an object of it costs a
-        question .7 of 3.5 ms.
+        The answer is read as plain JSON: turning it into the package's objects takes .7 of a
+        query's 3.5 ms.
         """
         is_plain = refusals.ENCODING_FORMAT in self._refused
         body: dict[str, Any] = {
@@ -145,7 +145,7 @@ class OpenAIEmbedder:
 
 
 def _read_rows(answer: Any) -> list[Any]:
-    """Return the vectors in the order of the texts; without places they come in it."""
+    """Return the vectors in the order of the texts; without an index they are in order."""
     rows = answer.get("data") or []
     places = [row.get("index") for row in rows]
     if places != [None] * len(rows):
@@ -156,7 +156,7 @@ def _read_rows(answer: Any) -> list[Any]:
 
 
 def _read_vector(value: Any) -> Any:
-    """Return a vector's numbers; as base64 they are floats of 32 bits, the lowest byte first."""
+    """Return a vector's numbers; base64 contains 32-bit floats, lowest byte first."""
     return np.frombuffer(base64.b64decode(value), "<f4") if isinstance(value, str) else value
 
 
@@ -164,8 +164,8 @@ def check_vectors(rows: Sequence[Any], *, count: int, dim: int) -> Vectors:
     """Return `rows` as unit vectors of shape (count, dim).
 
     Raises:
-        OperatorFault: they have another size.
-        ModelMisbehaved: a wrong count, a number that is none, or no direction.
+        OperatorFault: they have a different size.
+        ModelMisbehaved: a wrong count, an invalid number, or a zero vector.
     """
     if len(rows) != count:
         raise ModelMisbehaved(f"The embedding model answered {len(rows)} vectors for {count}.")

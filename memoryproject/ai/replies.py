@@ -1,4 +1,4 @@
-"""What the forms of models' answers share: they keep what can be read, and never show the rest."""
+"""Base classes of models' answers: valid parts are kept, and errors never show the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ logger = logging.getLogger("memory.ai")
 
 
 class Reply(pydantic.BaseModel):
-    """Base: unknown fields are passed over; errors never show the input."""
+    """Base: unknown fields are ignored; errors never show the input."""
 
     model_config = pydantic.ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -32,11 +32,11 @@ def _is_readable(row: Any, read: pydantic.ValidatorFunctionWrapHandler) -> bool:
 
 Row = TypeVar("Row")
 Rows = Annotated[list[Row], pydantic.WrapValidator(_keep_readable)]
-"""A list of which one broken row does not spoil the others; for the fields of `Lists`."""
+"""A list in which a broken row does not invalidate the others; for the fields of `Lists`."""
 
 
 class Lists(Reply):
-    """Base of a reply whose fields are all `Rows`: of no use where nothing in it can be read."""
+    """Base of a reply whose fields are all `Rows`: invalid if none of them can be read."""
 
     @pydantic.model_validator(mode="wrap")
     @classmethod

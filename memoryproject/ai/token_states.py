@@ -1,11 +1,11 @@
-"""Keeps of a text what the embedded model makes of each of its rarer tokens, for late interaction.
+"""Packs the embedded model's states of a text's rarer tokens, for late interaction.
 
-The mean of a text's states says what it is about; a detail of it drowns in that mean. Compared
-token by token with a question's, the states find it. They are centred, projected to the axes
-along which those of chats differ most, and kept in 4 bits a number: a twelfth of their size.
+The mean of a text's states tells its topic, but hides details; comparing the states token by token
+with a question's finds them. They are centered, projected to the axes along which chats differ
+most, and stored in 4 bits a number: a twelfth of their size.
 
-`python -m bench.quality states` fits all constants on the chats of `bench/labels`, and writes
-them as `e5_states.npz` beside this file, with a card.
+`python -m bench.quality states` fits all constants on the chats of `bench/labels`, and writes them
+as `e5_states.npz` beside this file, with a card.
 """
 
 from collections.abc import Sequence
@@ -21,40 +21,40 @@ from memoryproject.ai.e5 import Reading, Vectors
 
 CONSTANTS = Path(__file__).with_name("e5_states.npz")
 VERSION = 1
-"""The first byte of what is kept: states of other constants cannot be compared."""
+"""The first byte of packed states: states made with other constants cannot be compared."""
 AXES = 128
 BYTES_A_TOKEN = AXES // 2
 TOKENS_AT_MOST = 96
-"""Kept of one text, the rarest: 6 kB."""
+"""Number of a text's tokens that are stored, the rarest: 6 kB."""
 ASKED_AT_MOST = 32
-"""Tokens of one question that are compared, the rarest: 16 kB, and a bound on the time."""
+"""Number of a question's tokens that are compared, the rarest: 16 kB, and a limit on the time."""
 LARGEST, ZERO = 7, 8
-"""The largest number in 4 bits, and the nibble that stands for 0."""
+"""The largest 4-bit number, and the one that stands for 0."""
 
 
 class Embedded(NamedTuple):
-    """A text's unit vector and, by the embedded model, the states of its tokens, packed."""
+    """A text's unit vector and, by the embedded model, its packed token states."""
 
     vector: Vectors
     states: bytes | None = None
-    """Token states in the form that `Constants.keep` returns."""
+    """Packed token states, as `Constants.keep` returns them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question of m tokens asks for."""
+    """The token states of a question of m tokens."""
 
     states: Vectors
     """Unit vectors of the tokens: shape (m, AXES)."""
     weights: Vectors
-    """How rare each token is: shape (m,), above 0."""
+    """Rarity of each token: shape (m,), above 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What was fitted: `pieces`, in rising order, have the `rarities`, 0 for one that says nothing.
+    """The fitted constants: `pieces`, sorted, have the `rarities`; 0 means without meaning.
 
-    A piece that is not listed has the rarity `unseen`.
+    A piece that is not in the list has the rarity `unseen`.
     """
 
     mean: Vectors
@@ -64,20 +64,20 @@ class Constants:
     unseen: float
 
     def keep(self, reading: Reading, *, prefix: int) -> bytes:
-        """Return the states of a text's rarest tokens, packed, behind the byte of the version.
+        """Return the packed states of a text's rarest tokens, after the version byte.
 
-        The first `prefix` pieces are the model's own. Nothing but that byte: no token counts.
+        The first `prefix` pieces are the model's own. Only the version byte: no token counts.
         """
         states, _ = self._project(reading, prefix, at_most=TOKENS_AT_MOST)
         return bytes([VERSION]) + pack(states)
 
     def ask(self, reading: Reading, *, prefix: int) -> Asked:
-        """Return what a question asks for; of no token where none counts."""
+        """Return the token states of a question; empty if no token counts."""
         states, weights = self._project(reading, prefix, at_most=ASKED_AT_MOST)
         return Asked(states / np.linalg.norm(states, axis=1, keepdims=True), weights)
 
     def _project(self, reading: Reading, prefix: int, *, at_most: int) -> tuple[Vectors, Vectors]:
-        """Return the projected states of the rarest tokens that count, and how rare these are."""
+        """Return the projected states of the rarest tokens that count, and their rarities."""
         weights = self.weigh(reading.tokens[prefix:])
         rarest = np.sort(np.argsort(-weights, kind="stable")[:at_most])
         rarest = rarest[weights[rarest] > 0]
@@ -85,7 +85,7 @@ class Constants:
         return states, weights[rarest]
 
     def weigh(self, tokens: Sequence[int]) -> Vectors:
-        """Return how rare each piece is: shape (len(tokens),)."""
+        """Return the rarity of each piece: shape (len(tokens),)."""
         numbers = np.asarray(tokens, dtype=np.int32)
         places = np.minimum(np.searchsorted(self.pieces, numbers), len(self.pieces) - 1)
         is_listed = self.pieces[places] == numbers
@@ -95,7 +95,7 @@ class Constants:
 
 @cache
 def load_constants() -> Constants:
-    """Return what was fitted; 400 kB, read once."""
+    """Return the fitted constants; 400 kB, read once."""
     with np.load(CONSTANTS) as file:
         return Constants(
             file["mean"].astype(np.float32),
@@ -107,9 +107,10 @@ def load_constants() -> Constants:
 
 
 def pack(states: Vectors) -> bytes:
-    """Return the directions of states (n, AXES) in 4 bits a number, BYTES_A_TOKEN bytes each.
+    """Return the directions of states (n, AXES) with 4 bits a number, BYTES_A_TOKEN bytes each.
 
-    A byte holds a number of the first half of the axes and, below, one of the second.
+    A byte has a number of the first half of the axes in its high bits and one of the second in its
+    low bits.
     """
     if not len(states):
         return b""
@@ -120,19 +121,19 @@ def pack(states: Vectors) -> bytes:
 
 
 def unpack(packed: bytes) -> Vectors:
-    """Return the directions that `pack` was given, of any length: shape (n, AXES)."""
+    """Return the directions given to `pack`, unscaled: shape (n, AXES)."""
     return np.hstack(_unpack_halves(packed))
 
 
 def read_directions(text: Embedded) -> Vectors:
-    """Return the states of a text's rarer tokens, each of length one: shape (n, AXES)."""
+    """Return the states of a text's rarer tokens, scaled to length one: shape (n, AXES)."""
     directions = unpack((text.states or b"")[1:])
     unit: Vectors = directions / np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-9)
     return unit
 
 
 def measure_cosines(packed: bytes, asked: Asked) -> Vectors:
-    """Return the cosine of each packed token with each of those asked for: shape (n, m)."""
+    """Return the cosine of each packed token with each question token: shape (n, m)."""
     first, second = _unpack_halves(packed)  # joined they would take twice the time
     squares = np.einsum("ij,ij->i", first, first) + np.einsum("ij,ij->i", second, second)
     products = first @ np.ascontiguousarray(asked.states[:, :BYTES_A_TOKEN].T)

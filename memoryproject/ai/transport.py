@@ -1,9 +1,9 @@
-"""The connections to a server that is named by its URL: to addresses that may be asked alone.
+"""Connections to a server named by its URL, only to permitted addresses.
 
-A name is looked up once for each connection, judged, and connected to at the addresses
-that were judged. No redirect is followed: it would take the key elsewhere. An answer, its
-headers too, must be there within the timeout for reading, counted from the question on: the
-usual timeout begins anew with each byte, so that a server which drips could hold us for ever.
+A name is resolved once for each connection, and the connection goes to the addresses that were
+checked. No redirect is followed: it would send the key elsewhere. The whole answer, with headers,
+must arrive within the read timeout, counted from the question: the usual timeout starts again with
+each byte, so a slow server could block us forever.
 """
 
 import socket
@@ -22,15 +22,15 @@ from memoryproject.process.scopes import get_work, working
 
 Resolve = Callable[[str, int], list[str]]
 Judge = Callable[[str], bool]
-"""Takes an IP address; returns whether nothing may be asked there."""
+"""Function that takes an IP address and returns whether it must not be called."""
 
 
 class AnswerTooLong(httpx2.ReadError):
-    """The answer has more bytes than its client takes."""
+    """The answer has more bytes than its client accepts."""
 
 
 class TimedStream(httpcore2.NetworkStream):
-    """A connection whose reads end when the whole answer must be there."""
+    """A connection whose reads end at the deadline of the whole answer."""
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
@@ -54,7 +54,7 @@ class TimedStream(httpcore2.NetworkStream):
 
 
 class BoundedBody(httpx2.SyncByteStream):
-    """The body of an answer, which must be there in time and have no more than `bytes_at_most`."""
+    """The body of an answer, with a deadline and at most `bytes_at_most`."""
 
     def __init__(self, body: Iterable[bytes], *, until: float, bytes_at_most: float) -> None:
         self._body, self._until, self._left = body, until, bytes_at_most
@@ -79,7 +79,7 @@ class BoundedBody(httpx2.SyncByteStream):
 
 
 class AddressRefused(httpcore2.ConnectError):
-    """The name leads to an address at which nothing may be asked."""
+    """The name resolves to an address that must not be called."""
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -96,7 +96,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 class JudgingBackend(httpcore2.SyncBackend):
-    """Connects to a name at those addresses that it has judged itself."""
+    """Connects only to addresses that it has resolved and checked itself."""
 
     def __init__(
         self, resolve: Resolve = resolve, is_refused: Judge = addresses.is_refused
@@ -109,7 +109,7 @@ class JudgingBackend(httpcore2.SyncBackend):
         """Connect to the first address that answers.
 
         Raises:
-            AddressRefused: one of them may not be asked.
+            AddressRefused: one of them must not be called.
         """
         found = self._resolve(host, port)
         if any(map(self._is_refused, found)):
@@ -125,7 +125,7 @@ class JudgingBackend(httpcore2.SyncBackend):
 
 
 class JudgingTransport(httpx2.HTTPTransport):
-    """Carries requests over connections of a `JudgingBackend`, and bounds their answers."""
+    """Sends requests over connections of a `JudgingBackend`, and limits their answers."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class JudgingTransport(httpx2.HTTPTransport):
 
 
 def find_proxy(base_url: str) -> str | None:
-    """Return the URL of the proxy that the environment names for this one, if it does."""
+    """Return the URL of the proxy that the environment names for this URL, or None."""
     parts = urlsplit(base_url)
     proxies = urllib_request.getproxies_environment()
     if urllib_request.proxy_bypass_environment(parts.netloc, proxies):  # type: ignore[attr-defined]

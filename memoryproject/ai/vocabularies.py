@@ -1,4 +1,4 @@
-"""Counts tokens as OpenAI's models do, by vocabularies that come with toktok: no network."""
+"""Counts tokens as OpenAI's models do, with the vocabularies of toktok: no network."""
 
 import toktok  # noqa: TID251
 

@@ -1,4 +1,4 @@
-"""Long lists of ids, a bounded part at a time: a statement holds only so many parameters."""
+"""Splits long lists of ids: a statement takes only so many parameters."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ def in_batches(items: Sequence[Item], *, size: int = AT_ONCE) -> Iterator[Sequen
 
 
 def lock_rows(rows: QuerySet[Any], ids: Sequence[Any]) -> list[Any]:
-    """Lock those of the rows that have these ids, in order of id; return their ids."""
+    """Lock the rows with these ids, in order of id; return their ids."""
     locked: list[Any] = []
     for some in in_batches(ids):
         fitting = rows.filter(id__in=some).select_for_update()
@@ -25,11 +25,11 @@ def lock_rows(rows: QuerySet[Any], ids: Sequence[Any]) -> list[Any]:
 
 
 def delete_some(rows: QuerySet[Any], *, at_most: int = AT_ONCE) -> int:
-    """Delete the first of the rows, in their order; count them."""
+    """Delete the first of the rows, in their order; return how many."""
     ids = list(rows.values_list("id", flat=True)[:at_most])
     return rows.filter(id__in=ids).delete()[0]
 
 
 def delete_rows(rows: QuerySet[Any], lookup: str, ids: Sequence[Any]) -> int:
-    """Delete the rows that a lookup, as in "episode__in", finds for any of the ids; count them."""
+    """Delete the rows that a lookup, such as "episode__in", finds for any id; return how many."""
     return sum(rows.filter(**{lookup: some}).delete()[0] for some in in_batches(ids))

@@ -1,4 +1,4 @@
-"""Constraints and indexes of tables, in a line each: the name, then the fields; codes of enums."""
+"""Short forms of table constraints and indexes: the name, then the fields; choices of enums."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 
 def values_of(codes: type[StrEnum]) -> list[str]:
-    """Return what a column of these codes may hold."""
+    """Return the values of these codes, all that their column may hold."""
     return [code.value for code in codes]
 
 
@@ -20,12 +20,12 @@ def check(name: str, condition: Q) -> CheckConstraint:
 
 
 def unique(name: str, fields: str, condition: Q | None = None) -> UniqueConstraint:
-    """Return that no two rows, of those that fit the condition, are alike in all fields."""
+    """Return the constraint that no two rows with the condition agree in all fields."""
     return UniqueConstraint(fields=fields.split(), condition=condition, name=name)
 
 
 def unique_null(name: str, fields: str) -> UniqueConstraint:
-    """Return that no two rows are alike in all fields, NULL being like NULL."""
+    """Return the constraint that no two rows agree in all fields, NULL being equal to NULL."""
     return UniqueConstraint(fields=fields.split(), nulls_distinct=False, name=name)
 
 

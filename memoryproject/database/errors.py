@@ -1,10 +1,10 @@
-"""What is wrong with a database that answers."""
+"""Error of a database that answers but must not be used."""
 
 from django.db import OperationalError
 
 
 class UnsafeDatabase(OperationalError):
-    """It would not keep tenants apart, so nothing is served from it.
+    """The database would not keep tenants apart, so nothing is served from it.
 
-    The message is a sentence for who runs the server, with the command that helps.
+    The message is for operators, and names the command that helps.
     """

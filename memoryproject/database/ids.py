@@ -1,4 +1,4 @@
-"""Identifiers that are in order of making."""
+"""Ids in order of creation."""
 
 import uuid
 from datetime import datetime
@@ -7,12 +7,12 @@ import uuid_utils.compat
 
 
 def make_id() -> uuid.UUID:
-    """Return a new UUIDv7: unique, and in order of making."""
+    """Return a new UUIDv7: unique, and in order of creation."""
     return uuid_utils.compat.uuid7()
 
 
 def first_id_at(moment: datetime) -> uuid.UUID:
-    """Return what is not above any id made from `moment` on, and above all made before.
+    """Return the smallest id that could be made at `moment`: all earlier ids are smaller.
 
     So a span of time is a range of ids. The clock is that of the process that made them.
     """

@@ -1,4 +1,4 @@
-"""A database that takes no writes: a standby, one that fails over, one whose storage is full."""
+"""Handles a database that takes no writes: a standby, a failover, a full disk."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,11 +13,11 @@ from memoryproject.database.clock import execute
 def call_it_away(
     execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]
 ) -> Any:
-    """Run a statement.
+    """Run a statement; turn PostgreSQL's read-only error into one of an unavailable database.
 
     Raises:
-        OperationalError: the database takes no writes. The connection is closed when the
-            request or job ends: the next one looks for a server that does.
+        OperationalError: the database takes no writes. The connection is closed when the request or
+            job ends: the next one looks for a server that does.
     """
     try:
         return execute(sql, params, many, context)
@@ -29,7 +29,7 @@ def call_it_away(
 
 
 def takes_writes() -> bool:
-    """Return whether the database takes a query now, and would take a write."""
+    """Return whether the database answers now, and would take a write."""
     with suppress(DatabaseError, InterfaceError):
         if execute("SHOW transaction_read_only") == [("off",)]:
             return True

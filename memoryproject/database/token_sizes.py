@@ -1,4 +1,4 @@
-"""Reads what a text costs in tokens from its row, where it was counted when it was written."""
+"""Reads a text's size in tokens from its row, where it was stored when the text was."""
 
 from django.db.models import IntegerField, Value
 from django.db.models.fields.json import KT
@@ -10,10 +10,10 @@ class OctetLength(Length):
 
 
 def stored_quarters(counter: str) -> Coalesce:
-    """Return the expression for the quarters of a token that a row's `content` comes to.
+    """Return the SQL expression for the quarters of a token of a row's `content`.
 
-    A text that was counted by another counter only is taken for a token a byte, which none
-    exceeds.
+    A text without a count by this counter is assumed to have one token per byte, the highest
+    possible.
     """
     stored = Cast(KT(f"token_sizes__{counter}"), IntegerField())
     return Coalesce(stored, OctetLength("content") * Value(4))

@@ -4,7 +4,7 @@ import pgvector
 
 
 class HalfVector(pgvector.HalfVector):
-    """Numbers of two bytes, written with the five digits that tell them apart: in half the text."""
+    """A vector of 16-bit floats, written with five digits each, which tell them apart."""
 
     def to_text(self) -> str:
         numbers = tuple(self.to_list())

@@ -1,1 +1,1 @@
-"""HTTP in and out: requests, answers, errors, pages of lists, and their description."""
+"""The HTTP interface: requests, answers, errors, pages of lists, and the API description."""

@@ -1,4 +1,4 @@
-"""One line a request: what was asked of which route, by whom, and how it ended."""
+"""Logs one line per request: route, caller, and outcome."""
 
 import logging
 import time
@@ -16,10 +16,10 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class AccessMiddleware:
-    """Names each request by an id, in the log and in the answer, and logs how it ended.
+    """Gives each request an id, in the log and in the answer, and logs the outcome.
 
-    Stands first, so that it times and sees everything. Neither the path nor the query is
-    logged, which may hold anything, but the pattern of the route.
+    It comes first, so that it sees and times everything. It logs the pattern of the route, not path
+    or query, which may contain anything.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -46,7 +46,7 @@ class AccessMiddleware:
 
 
 def trace(method: str, route: str | None, status: int) -> None:
-    """Name the request's span by its route, as soon as that is known."""
+    """Name the request's span by its route, once that is known."""
     known = {"http.request.method": method, "http.route": route}
     traces.describe(
         {**known, "http.response.status_code": status}, name=f"{method} {route}" if route else None
@@ -56,7 +56,7 @@ def trace(method: str, route: str | None, status: int) -> None:
 
 
 def choose_level(request: HttpRequest, status: int) -> int:
-    """Return how loud the line is: faults of ours as errors, files not at all by default."""
+    """Return the log level: our faults are errors; files are not logged by default."""
     if status == 503 or status == 429:
         return logging.WARNING
     if status >= 500:

@@ -1,4 +1,4 @@
-"""Where a request comes from, also behind proxies of ours."""
+"""Finds the client of a request, also behind our own proxies."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -7,17 +7,16 @@ from django.conf import settings
 from django.http import HttpRequest
 
 PORT = re.compile(r"^(?:\[(?P<six>[^\]]+)\](?::\d+)?|(?P<four>[\d.]+):\d+)$")
-"""An address as some proxies write it: with the client's port."""
+"""An address with the client's port, as some proxies write it."""
 NEIGHBOURS_V6 = 64
-"""Bits that one subscriber's addresses share; the rest are theirs to choose."""
+"""Bits that are common to one subscriber's addresses; the rest are theirs to choose."""
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address of who asks; None where there is none, as behind a local socket.
+    """Return the client's address; None if there is none, as behind a local socket.
 
-    That is who speaks to the outermost of MEMORY_TRUSTED_PROXIES proxies. Each adds the
-    address that spoke to it at the end of X-Forwarded-For; what stands further ahead
-    there, anybody may have written.
+    That is the client of the outermost of MEMORY_TRUSTED_PROXIES proxies. Each proxy appends its
+    client's address to X-Forwarded-For; anybody may have written the entries before.
     """
     nearest = request.META.get("REMOTE_ADDR", "")
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
@@ -27,7 +26,7 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def neighbourhood(address: str | None) -> str:
-    """Return what counts as one place: an IPv4 address, or the network of an IPv6 address."""
+    """Return the unit that limits apply to: an IPv4 address, or an IPv6 network."""
     place = _parse(address or "")
     if isinstance(place, IPv6Address):
         return str(ip_network((place, NEIGHBOURS_V6), strict=False))
@@ -35,7 +34,7 @@ def neighbourhood(address: str | None) -> str:
 
 
 def _parse(text: str) -> IPv4Address | IPv6Address | None:
-    """Return an address without port and zone; one of IPv4 in the clothes of IPv6 as such."""
+    """Return an address without port and zone; an IPv4 address inside IPv6 is unpacked."""
     written = PORT.match(text)
     try:
         place = ip_address(written["six"] or written["four"] if written else text)

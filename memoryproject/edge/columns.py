@@ -1,4 +1,4 @@
-"""Makes fields of answers from what models, dataclasses and properties declare."""
+"""Builds the fields of answers from the columns of models, dataclasses and properties."""
 
 import uuid
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SHOWN_AS: Mapping[type[Any], type[Any]] = {
 
 
 def show(owner: type[Any], entry: str) -> tuple[str, Any]:
-    """Return the name and the field of an entry of `Output.columns`."""
+    """Return name and field for an entry of `Output.columns`."""
     name, _, path = entry.rstrip("?").rpartition("=")
     *way, last = path.split(".")
     for step in way:
@@ -48,7 +48,7 @@ def _find_declared(owner: type[Any], name: str) -> Any:
 
 
 def _without_null(declared: Any) -> Any:
-    """Return the type of which a union makes an optional one."""
+    """Return the type without None."""
     kinds = [kind for kind in get_args(declared) if kind is not NoneType]
     return kinds[0] if isinstance(declared, UnionType) else declared
 

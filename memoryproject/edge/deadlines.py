@@ -1,4 +1,4 @@
-"""How long a request may take, and whether anybody still waits for its answer."""
+"""The deadline of a request, and whether its client still waits."""
 
 import time
 from collections.abc import Iterator
@@ -15,22 +15,22 @@ LATE = "The answer took longer than a request may; ask for less, or try again so
 
 
 class Work:
-    """A request that is answered in one thread, while another watches whether its client waits."""
+    """A request that one thread answers while another watches whether its client waits."""
 
     def __init__(self, *, seconds: float) -> None:
         self._ends = time.monotonic() + seconds
         self._lock = Lock()
         self._database: object | None = None
-        """The connection of the thread that answers; None before and after."""
+        """The connection of the answering thread; None before and after."""
 
     @property
     def left_s(self) -> float:
-        """Return the seconds that are left; 0 or less: it is late, or nobody waits."""
+        """Return the remaining seconds; 0 or less: it is late, or nobody waits."""
         return self._ends - time.monotonic()
 
     @contextmanager
     def begin(self) -> Iterator[None]:
-        """Answer in this thread: `check` and statements of the database go by this deadline."""
+        """Answer in this thread: `check` and database statements follow this deadline."""
         with working(deadline=self), self.watching(connections[DEFAULT_DB_ALIAS]):
             yield
 
@@ -39,7 +39,7 @@ class Work:
         self._ends += seconds
 
     def cancel(self) -> None:
-        """Say that nobody waits any more, and stop the statement that runs for it."""
+        """Note that nobody waits any more, and stop the statement that is running for it."""
         self._ends = 0.0
         with self._lock:
             running = getattr(self._database, "connection", None)
@@ -49,7 +49,7 @@ class Work:
 
     @contextmanager
     def watching(self, database: object | None) -> Iterator[None]:
-        """Within the block statements run on another connection; with None none is stopped."""
+        """Within the block, stop statements on this connection instead; None: stop none."""
         with self._lock:  # no cancel that has begun reaches what comes now
             self._database, before = database, self._database
         try:
@@ -65,10 +65,10 @@ def _find_work() -> Work | None:
 
 
 def check() -> None:
-    """Go on only while there is time left and somebody waits.
+    """Raise if the time is over or nobody waits.
 
     Raises:
-        Unavailable: there is none, or nobody does.
+        Unavailable: the time is over, or nobody waits.
     """
     work = _find_work()
     if work is not None and work.left_s <= 0:
@@ -84,18 +84,18 @@ def extend(seconds: float) -> None:
 
 @contextmanager
 def outlasting() -> Iterator[None]:
-    """Within the block statements run to their end, though the time is up or the client gone."""
+    """Within the block, statements run to their end, even past the deadline."""
     with watching(None), working(deadline=None):
         yield
 
 
 def left_ms() -> int | None:
-    """Return the milliseconds left for the request of this thread, at least 1; None: no limit."""
+    """Return the milliseconds left for this thread's request, at least 1; None: no limit."""
     work = _find_work()
     return None if work is None else max(1, int(1000 * work.left_s))
 
 
 def watching(database: object | None) -> AbstractContextManager[None]:
-    """Within the block a request of this thread has its statements there; None: stop none."""
+    """Within the block, stop this thread's statements on that connection; None: stop none."""
     work = _find_work()
     return work.watching(database) if work else nullcontext()

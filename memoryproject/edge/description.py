@@ -1,4 +1,4 @@
-"""The description of the API, which anyone may ask for."""
+"""Serves the description of the API to anyone."""
 
 import hashlib
 import threading
@@ -12,16 +12,16 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
 _made: dict[str, dict[str, Any]] = {}
-"""What the response is made of, by format."""
+"""Contents of the response, by format."""
 _lock = threading.Lock()
 
 
 class Description(SpectacularAPIView):
-    """Answers with the OpenAPI description; made once a process and format.
+    """Answers with the OpenAPI description, which is built once per process and format.
 
-    Making it takes half a second, which nobody may cost us call by call; and two threads
-    that make the first one at once would disturb each other. It is large: who names the ETag of
-    the one that they have gets 304, from every process of the same version.
+    Building it takes half a second, too long for each call; and two threads must not build it at
+    once. It is large: a client that sends its ETag gets 304, from every process of the same
+    version.
     """
 
     @extend_schema(exclude=True)
@@ -45,4 +45,4 @@ class Description(SpectacularAPIView):
         return answer
 
     def _get_version_parameter(self, request: Request) -> None:
-        """Leave out of the one description what the first caller says that its version is."""
+        """Leave out of the shared description the version that the first caller asked for."""

@@ -1,7 +1,7 @@
-"""What can go wrong, in the words that the API answers with.
+"""Errors, with the texts that the API answers with.
 
-Domain code raises these; only the edge knows about HTTP. No message may hold what
-somebody said: ids, names of fields, sizes and limits only.
+Domain code raises these; only the edge knows about HTTP. No message may quote people: it has only
+ids, names of fields, sizes and limits.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,9 @@ RETRY_AFTER_S = 5
 
 
 class Problem(Exception):
-    """A request that cannot be met, and why.
+    """A request that cannot be fulfilled, and why.
 
-    `fields` tells by field name what is wrong with it; it is empty where the
-    problem is not one of fields.
+    `fields` has a message for each invalid field; empty if the problem is not about fields.
     """
 
     status = 400
@@ -40,10 +39,10 @@ class NotFound(Problem):
 
 
 def get_row(rows: QuerySet[Row], what: str, **lookup: Any) -> Row:
-    """Return the first of the rows that fits.
+    """Return the first of the rows.
 
     Raises:
-        NotFound: there is none; the message says `what` it would be.
+        NotFound: there is none; the message names `what` is missing.
     """
     row = rows.filter(**lookup).first()
     if row is None:
@@ -57,7 +56,7 @@ class Conflict(Problem):
 
 
 class Gone(Problem):
-    """What the request would do was done, and its traces were erased: it is not done again."""
+    """The request was done before and its traces were erased: it is not done again."""
 
     status = 410
     code = "gone"
@@ -69,13 +68,13 @@ class TooLarge(Problem):
 
 
 class OverQuota(TooLarge):
-    """The tenant would store more than it may: there is room again when something is erased."""
+    """The tenant would exceed its quota; erasing makes room."""
 
     code = "over_quota"
 
 
 class NotNow(Problem):
-    """What cannot be done at the moment; the same request may succeed later."""
+    """The request cannot be done at the moment; the same request may succeed later."""
 
     def __init__(self, message: str, *, retry_after_s: int = RETRY_AFTER_S, **options: Any) -> None:
         super().__init__(message, **options)
@@ -88,13 +87,13 @@ class TooMany(NotNow):
 
 
 class TooFast(TooMany):
-    """More calls than are allowed; nothing was done, and the same call is welcome later."""
+    """Too many calls; nothing was done, and the call may be repeated later."""
 
     code = "too_fast"
 
 
 class Unavailable(NotNow):
-    """Something outside is away."""
+    """An outside service is unavailable."""
 
     status = 503
     code = "unavailable"

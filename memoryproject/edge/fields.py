@@ -1,4 +1,4 @@
-"""Serializer fields that take a value for what it is, and bases that take no others."""
+"""Strict serializer fields, which convert no types, and their base classes."""
 
 import json
 import re
@@ -23,19 +23,19 @@ ISO_8601 = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|z|[+-]\d{2}:?[0-5]\d)?", re.ASCII
 )
 LEAST = 1e-9
-"""A number nearer to nothing is 0: PostgreSQL refuses products too small to write down."""
+"""Smallest number that is not read as 0: PostgreSQL rejects products that are too small."""
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(hours=24)
 CENTURY = timedelta(days=36_500)
 # As `str.strip` has it, written out: a description's readers differ over it.
 WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME_AT_MOST = 255
-"""Characters of an id of the caller's own."""
+"""Longest id chosen by a caller, in characters."""
 CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class TextField(serializers.CharField):
-    """Text, stored as it came: not trimmed, not normalised, never made from a number."""
+    """Text, stored as sent: not trimmed, not normalized, never made from a number."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
@@ -47,7 +47,7 @@ class TextField(serializers.CharField):
 
 
 class NameField(TextField):
-    """An id of the caller's own, such as that of a user; may be left out."""
+    """An id chosen by the caller, such as a user's; optional."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"required": False, "max_length": NAME_AT_MOST, **options})
@@ -58,10 +58,10 @@ SAYS_SOMETHING = {"type": "string", "minLength": 1, "pattern": f"[^{WHITE_SPACE}
 
 @extend_schema_field(SAYS_SOMETHING)
 class ContentField(TextField):
-    """What somebody said: not empty, not only white space, within the size cap."""
+    """The text of a message: not empty, not only white space, within the size limit."""
 
     cap = "MAX_CONTENT_BYTES"
-    """The setting that says how many bytes of UTF-8 it may have."""
+    """The setting with its limit in bytes of UTF-8."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -79,7 +79,7 @@ class ContentField(TextField):
 
 
 class MetadataField(serializers.DictField):
-    """What an agent keeps beside a text: an object within the size cap."""
+    """An agent's own data about a text: an object within the size limit."""
 
     def to_internal_value(self, data: Any) -> Any:
         metadata = super().to_internal_value(data)
@@ -96,7 +96,7 @@ def count_bytes(metadata: Mapping[str, Any]) -> int:
 
 
 class WordField(serializers.ChoiceField):
-    """One of some words; a number is none of them, even where it would print like one."""
+    """One of a list of words; a number is rejected, even if it prints like one."""
 
     def to_internal_value(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.choices:
@@ -106,7 +106,7 @@ class WordField(serializers.ChoiceField):
 
 
 class WholeNumberField(serializers.IntegerField):
-    """A whole number in JSON; not true, not 5.0, not "5"."""
+    """A whole number in JSON; not true, 5.0 or "5"."""
 
     def to_internal_value(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -115,7 +115,7 @@ class WholeNumberField(serializers.IntegerField):
 
 
 class NumberField(serializers.FloatField):
-    """A number in JSON, of a size that people write; not true, not "0.5"."""
+    """A number of ordinary size in JSON; not true or "0.5"."""
 
     def to_internal_value(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not -1e9 < value < 1e9:
@@ -143,14 +143,14 @@ class IdField(serializers.UUIDField):
 
 
 class IdConverter(UUIDConverter):
-    """A UUID in a path, in the form that IdField takes in a body."""
+    """A UUID in a path, in the form that IdField accepts in a body."""
 
     regex = CANONICAL_UUID.pattern
 
 
 register_converter(IdConverter, "id")
 LIKE_SECONDS = range(10**8, 10**11)
-"""Numbers that are days from 1970 to 1973 as milliseconds, and years from 1973 on as seconds."""
+"""Numbers that mean days of 1970 to 1973 as milliseconds, but years from 1973 on as seconds."""
 
 
 @extend_schema_field(
@@ -193,14 +193,14 @@ class MomentField(serializers.Field):  # type: ignore[type-arg]
 
 
 class ToldMomentField(MomentField):
-    """The time at which something was said, on the speaker's clock; it may lie in the future."""
+    """The time at which something was said, on the speaker's clock; may be in the future."""
 
     keeps_offset = True
     ahead_at_most, end = CENTURY, "100 years"
 
 
 class AskedMomentField(MomentField):
-    """A time to ask by: the same, in UTC where no offset is said."""
+    """A time in a question: the same, in UTC if it has no offset."""
 
     needs_offset = False
     ahead_at_most, end = CENTURY, "100 years"
@@ -208,15 +208,15 @@ class AskedMomentField(MomentField):
 
 
 def say_moment(moment: datetime) -> str:
-    """Return a time as the API writes it: UTC, with a Z."""
+    """Return a time in the API's format: UTC, with a Z."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 class Strict(serializers.Serializer):  # type: ignore[type-arg]
-    """Takes the fields it knows and refuses others; null in an optional field is absence."""
+    """Accepts only known fields; null in an optional field means absent."""
 
     ignored: frozenset[str] = frozenset()
-    """Names that are passed over, whatever they hold."""
+    """Names of fields that are accepted and ignored."""
 
     def to_internal_value(self, value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -240,7 +240,7 @@ class Strict(serializers.Serializer):  # type: ignore[type-arg]
 
 
 class Batch(Strict):
-    """A body with a list of things to store, as many as the settings allow."""
+    """A body with a list of items to store, limited by a setting."""
 
     listed: str
     """The name of the list."""
@@ -256,14 +256,14 @@ class Batch(Strict):
 
 
 class Output(serializers.Serializer):  # type: ignore[type-arg]
-    """Fields of an answer; an empty text is null in a field that may be null."""
+    """Fields of an answer; in a field that may be null, an empty text becomes null."""
 
     table: ClassVar[type[Any]] = object
-    """A model or a dataclass."""
+    """The model or dataclass."""
     columns: ClassVar[str] = ""
-    """What of it is shown, before all other fields; the name of a declared field among them says
-    where that stands. Entries are `name`, `path.to.name` or `name=path`; with a `?` behind it an
-    empty text is null."""
+    """Its columns to show, before all other fields; the name of a declared field sets the position
+    of that field. Entries are `name`, `path.to.name` or `name=path`; with a `?` at the end, an
+    empty text becomes null."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -1,4 +1,4 @@
-"""Headers of answers: those of `headers.toml` on each, for browsers, and our own."""
+"""Response headers: those of `headers.toml` for browsers, and our own."""
 
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ POLICIES = {start: "; ".join(policy) for start, policy in _FILE["policies"].item
 
 
 class HeadersMiddleware(MiddlewareMixin):
-    """Puts the headers on every answer, also on those that an inner middleware gives."""
+    """Sets the headers on every answer, including those of an inner middleware."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
@@ -32,12 +32,12 @@ class HeadersMiddleware(MiddlewareMixin):
 
 
 def markdown_response(text: str) -> HttpResponse:
-    """Return markdown; an empty text is an empty body."""
+    """Return a markdown response; an empty text is an empty body."""
     return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
 def set_headers(response: AnyResponse, **headers: object) -> AnyResponse:
-    """Return the response with headers of ours, `receipt` as `Memory-Receipt`; none for nothing."""
+    """Return the response with our headers, `receipt` as `Memory-Receipt`; no empty ones."""
     for name, value in headers.items():
         if value not in (None, ""):
             response[f"Memory-{name.replace('_', '-').title()}"] = str(value)

@@ -1,4 +1,4 @@
-"""The edge: strict JSON in, one shape of error out."""
+"""Parses strict JSON requests, and renders all errors in one form."""
 
 import json
 import logging
@@ -36,17 +36,17 @@ logger = logging.getLogger("memory.http")
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 DEPTH_AT_MOST = 100
-"""Levels to which JSON may be nested: what is let in must be writable, by us and by Postgres."""
+"""Deepest nesting of JSON: whatever we accept, we and PostgreSQL must be able to write."""
 VALUES_AT_MOST = 100_000
-"""Values that JSON may hold, at all depths: each costs far more memory than its bytes."""
+"""Largest number of values in JSON, at all depths: each needs far more memory than its bytes."""
 STRINGS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-"""Strings in JSON, also an unfinished one: else the pattern would begin again at every quote."""
+"""Strings in JSON, even unfinished ones: otherwise the pattern would restart at every quote."""
 TOO_LARGE = "too_large"
 AWAY = "The database is away or read-only; try again soon."
 
 
 class JSONWhateverIsAsked(BaseContentNegotiation):
-    """The API has one format a call: the Accept header does not choose it.
+    """Renders one format per call, whatever the Accept header says.
 
     Only the OpenAPI description has two, between which `?format=` chooses.
     """
@@ -64,7 +64,7 @@ class JSONWhateverIsAsked(BaseContentNegotiation):
 
 
 class StrictJSONParser(BaseParser):
-    """JSON as the standard has it: UTF-8, no NaN, no duplicate names, text that can be stored."""
+    """Parses standard JSON: UTF-8, no NaN, no duplicate names, only storable text."""
 
     media_type = "application/json"
 
@@ -110,9 +110,9 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_count(text: str) -> None:
-    """Raise TooLarge where a text of JSON holds more than VALUES_AT_MOST values.
+    """Raise TooLarge if a JSON text has more than VALUES_AT_MOST values.
 
-    Before it is parsed. What stands in strings is left out where it could matter.
+    Checked before parsing. Strings are left out if they could matter.
     """
     if _count_signs(text) <= VALUES_AT_MOST:
         return
@@ -121,14 +121,14 @@ def check_count(text: str) -> None:
 
 
 def _count_signs(text: str) -> int:
-    """Return how many signs there are that come before a value, all but the colon."""
+    """Return how many characters could start a value: all signs but the colon."""
     return text.count(",") + text.count("[") + text.count("{")
 
 
 def check_values(parsed: Any) -> None:
-    """Raise ParseError where a text cannot be stored: one with NUL, or half a surrogate pair.
+    """Raise ParseError if a text cannot be stored: with NUL, or half of a surrogate pair.
 
-    Also where lists and objects stand more than DEPTH_AT_MOST in one another.
+    Also if lists and objects are nested more than DEPTH_AT_MOST levels.
     """
     level = [parsed]
     for _ in range(DEPTH_AT_MOST + 1):
@@ -149,7 +149,7 @@ def error_body(
 
 
 def render_error(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Turn an exception of a view into a response; None lets it pass as a 500."""
+    """Return the response for an exception of a view; None lets it pass as a 500."""
     if isinstance(error.__cause__, QueryCanceled):
         error = Unavailable(deadlines.LATE)
     elif is_away(error) and not isinstance(error, Problem):
@@ -183,7 +183,7 @@ def _render_api_exception(error: exceptions.APIException) -> Response:
 
 
 def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
-    """Return what is wrong by the dotted path of the field: {"message.role": ["…"]}."""
+    """Return the errors by the dotted path of the field: {"message.role": ["…"]}."""
     if isinstance(detail, Mapping):
         inner_details = list(detail.items())
     elif isinstance(detail, list) and any(isinstance(item, (Mapping, list)) for item in detail):
@@ -200,13 +200,13 @@ def flatten_details(detail: Any, path: str = "") -> dict[str, list[str]]:
 
 
 def is_away(error: BaseException) -> bool:
-    """Return whether the database was away, or lacks what a migration would make."""
+    """Return whether the database is unavailable, or lacks a migration."""
     missing = isinstance(error.__cause__, (UndefinedTable, UndefinedColumn))
     return missing or isinstance(error, (OperationalError, InterfaceError))
 
 
 def say_away(error: BaseException) -> str:
-    """Return the sentence for a database that is away, or that is not to be served from."""
+    """Return the message about a database that is unavailable, or must not be used."""
     return str(error) if isinstance(error, UnsafeDatabase) else AWAY
 
 
@@ -219,22 +219,21 @@ ANSWERS = {
     405: ("method_not_allowed", "This method is not allowed here."),
     413: (TOO_LARGE, "The request is too large."),
 }
-"""What is said, by status, of what goes wrong outside a view; of all other statuses FAILED."""
+"""Messages by status for errors outside a view; FAILED for all other statuses."""
 
 
 class ApiErrorMiddleware(MiddlewareMixin):
-    """Gives API paths the error shape for what goes wrong outside a view.
+    """Gives errors outside a view the API's form, for paths of the API.
 
-    A host that is not ours, an unknown path, a body that Django refuses before DRF reads
-    it, the database away while a key is looked up, and whatever nobody foresaw.
+    An unknown host or path, a body that Django refuses before DRF reads it, a database that is
+    unavailable while a key is looked up, and everything unforeseen.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        """Answer a request whose body we do not read, or one of the API that came by a wrong name.
+        """Answer requests that are refused unread, and API requests with an unknown host name.
 
-        A body that is compressed could unfold to any size, and one that says it is too large
-        need not be read to be refused. Nor is one for which there was no room among its tenant's,
-        or which waited too long for its turn.
+        Not read are compressed bodies, which could expand to any size, bodies that declare too
+        large a size, requests beyond the tenant's share, and those that waited too long.
         """
         if (refusal := request.META.get(REFUSAL)) == BUSY:
             message = "Too many calls of this tenant are being answered."

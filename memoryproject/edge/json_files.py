@@ -1,7 +1,7 @@
-"""Reads JSON and lines of files that people bring, of any size, in bounded memory.
+"""Reads JSON and lines from uploaded files of any size, in limited memory.
 
-A parser holds a text whole before it gives it away, and a path for each level of nesting. So the
-bytes are watched on their way to it, and what is too long or too deep ends the reading at once.
+A parser keeps each text whole, and a path for each level of nesting. So the bytes are checked on
+their way to it, and a text that is too long or too deep ends the reading at once.
 """
 
 import io
@@ -17,23 +17,23 @@ from memoryproject.edge.errors import Problem
 
 CHUNK = 64 * 1024
 DEPTH_AT_MOST = 100
-"""Levels of nesting, as in a body of the API."""
+"""Deepest nesting, as in a body of the API."""
 TEXT_AT_MOST = 8_000_000
 """Bytes of one text or number."""
 ELEMENT_AT_MOST = 16_000_000
-"""Characters of all texts of one element."""
+"""Characters of all texts in one element."""
 VALUES_AT_MOST = 500_000
-"""Values of one element: each takes some 100 bytes of memory, however short it is written."""
+"""Largest number of values in one element: each takes some 100 bytes of memory, however short."""
 UNPACKED_AT_MOST = 8 * 1024**3
-"""Bytes of a file, or of a member of an archive when it is unpacked."""
+"""Largest size in bytes of a file, or of an unpacked member of an archive."""
 LINE_AT_MOST = 8_000_000
-"""Characters of a line."""
+"""Longest line in characters."""
 
 OUTSIDE = re.compile(rb'[^"\[\]{}]*')
 INSIDE = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 OPENS, CLOSES = {"start_map", "start_array"}, {"end_map", "end_array"}
 Watch = Callable[[int], object]
-"""Is told after each chunk how many bytes it had: so whoever waits sees that it goes on."""
+"""Function called with the number of bytes after each chunk, to show progress."""
 
 
 def ignore(size: int) -> None:
@@ -48,7 +48,7 @@ class Element(NamedTuple):
 
 
 class WatchedFile:
-    """A file that ends with a Problem where its JSON is too deep, or a text in it too long."""
+    """A file that raises a Problem if its JSON is too deep, or a text in it too long."""
 
     def __init__(self, file: IO[bytes], watch: Watch = ignore) -> None:
         self._file, self._watch = file, watch
@@ -84,7 +84,7 @@ class WatchedFile:
             place = end + 1
 
     def _meet(self, sign: int) -> None:
-        """Take note of a quote, or of a bracket outside of texts."""
+        """Handle a quote, or a bracket outside of texts."""
         self._length = 0
         if sign == ord('"'):
             self._is_inside = not self._is_inside
@@ -101,7 +101,7 @@ def read_elements(
 ) -> Iterator[Element]:
     """Yield the elements under a prefix of ijson, in order, one in memory at a time.
 
-    `name` is what people call the array; empty for the one that the file is.
+    `name` is the array's name for people; empty if the file itself is the array.
 
     Raises:
         Problem: the file is not JSON, or has something too deep, too long, or too large.
@@ -135,7 +135,7 @@ def read_elements(
 
 
 class TextLine(NamedTuple):
-    """A line that holds something, and its number from 1 on; None: it is too long to be read."""
+    """A line with text, and its number from 1; None: it is too long to be read."""
 
     number: int
     text: str | None
@@ -148,10 +148,10 @@ def read_lines(
     watch: Watch = ignore,
     keeps_blank: bool = False,
 ) -> Iterator[TextLine]:
-    """Yield the lines of a file in UTF-8 that hold something; those that do not, if asked to.
+    """Yield the non-empty lines of a UTF-8 file, or all of them if asked to.
 
     Raises:
-        Problem: it is no text in UTF-8.
+        Problem: it is not UTF-8 text.
     """
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     number = 0
@@ -181,7 +181,8 @@ def parse_line(line: TextLine, *, at_most: int = LINE_AT_MOST) -> Any:
     """Return the JSON of a line.
 
     Raises:
-        Problem: it is none, or too long, too deep or of too many values; the line is not named.
+        Problem: it is invalid, too long, too deep, or has too many values; the message does not
+            name the line.
     """
     if line.text is None:
         raise Problem(f"This is longer than {at_most:,} characters.")
@@ -198,9 +199,9 @@ def _refuse_constant(name: str) -> None:
 
 
 def name_fault(detail: Any, place: str = "") -> str:
-    """Return the first of nested faults with its place, as in `messages[17].role: This is …`.
+    """Return the first of nested errors with its place, as in `messages[17].role: This is …`.
 
-    `detail` is that of a ValidationError: faults by field, or a list of them by position.
+    `detail` is that of a ValidationError: errors by field, or a list of them by position.
     """
     if isinstance(detail, Mapping):
         key, fault = next(iter(detail.items()))

@@ -1,4 +1,4 @@
-"""Lists in pages: ask for the next page with the `after` that the last one gave."""
+"""Paged lists: the `next` of a page is the `after` of the following one."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ PAGE = 50
 PAGE_AT_MOST = 200
 DIGITS_AT_MOST = 18  # so that it fits a bigint
 LARGE = (models.TextField, models.JSONField, ArrayField)
-"""The kinds of columns that can be large."""
+"""Types of columns whose values can be large."""
 WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 
 
@@ -39,7 +39,7 @@ class QueryNumberField(fields.WholeNumberField):
 
 
 class QueryMomentField(fields.AskedMomentField):
-    """A time in a query string, where milliseconds are text too."""
+    """A time in a query string, where milliseconds are text as well."""
 
     def to_internal_value(self, value: Any) -> datetime:
         is_number = isinstance(value, str) and WHOLE_NUMBER.fullmatch(value)
@@ -47,7 +47,7 @@ class QueryMomentField(fields.AskedMomentField):
 
 
 class PlaceQuery(fields.Strict):
-    """Which page of a list. The `source` of a field is the lookup by which it narrows the rows."""
+    """The page of a list. A field's `source` is the lookup with which it filters the rows."""
 
     after = fields.IdField(required=False, source="id__lt")
     limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
@@ -60,7 +60,7 @@ class PageQuery(PlaceQuery):
 
 
 class StoredBytes(models.Func):
-    """The bytes of a column as text. Of a text they are known without reading it."""
+    """The size of a column's text in bytes, without reading the text."""
 
     template = "coalesce(octet_length((%(expressions)s)::text), 0)"
     output_field = models.BigIntegerField()
@@ -74,8 +74,8 @@ def take_page(
 ) -> dict[str, Any]:
     """Return `{items, next}`, newest first; `next` is null on the last page.
 
-    `query` is what a `PlaceQuery` has checked: lookups, and the limit. Ids are UUIDv7, so their
-    order is that of creation.
+    `query` is the result of a `PlaceQuery`: lookups, and the limit. Ids are UUIDv7, so their order
+    is that of creation.
     """
     lookups = {name: value for name, value in query.items() if name != "limit"}
     page, more = load_rows(rows.filter(**lookups).order_by("-id"), query["limit"])
@@ -87,8 +87,8 @@ def load_rows(
 ) -> tuple[list[Row], bool]:
     """Return the first `limit` of the rows, and whether there are more.
 
-    Fewer, but one at least, where their texts come to more than `PAGE_BYTES`: what is
-    beyond is not loaded. The rows are in the order of `place`, a column that tells them apart.
+    Fewer, but at least one, if their texts exceed `PAGE_BYTES`; the rest is not loaded. The rows
+    are in the order of `place`, a unique column.
     """
     columns = [field for field in rows.model._meta.concrete_fields if isinstance(field, LARGE)]
     size = sum((StoredBytes(field.attname) for field in columns), start=models.Value(0))
@@ -101,7 +101,7 @@ def load_rows(
 
 
 def _fit(sizes: Iterable[tuple[Any, int]], limit: int) -> tuple[list[Any], bool]:
-    """Return the keys of the rows that fit on a page, and whether any are left."""
+    """Return the keys of the rows that fit on a page, and whether there are more."""
     keys: list[Any] = []
     left = settings.PAGE_BYTES
     for key, size in sizes:
@@ -113,7 +113,7 @@ def _fit(sizes: Iterable[tuple[Any, int]], limit: int) -> tuple[list[Any], bool]
 
 
 def describe_page(call: str, query: Form, item: Form, name: str) -> Callable[[View], View]:
-    """Return the decorator that describes a call which lists `item`, a page at a time."""
+    """Return the decorator that describes a call which lists `item` in pages."""
     columns = {
         "__doc__": "A page of a list.",
         "items": item(many=True),

@@ -1,9 +1,8 @@
-"""Reading from replicas: which of them answers, whether it is recent enough, and what if it fails.
+"""Reads from replicas: which one answers, whether it is recent enough, and what if it fails.
 
-`read` runs work that only reads. While it runs on a replica, that stands in the place
-of the default connection of this thread: all statements of the work see one server, and a write
-among them fails. Where no replica can answer, the primary does. Without replicas in the settings
-nothing of this costs a statement.
+`read` runs a read-only function. While it runs on a replica, the replica replaces this thread's
+default connection: all statements see one server, and writes fail. If no replica can answer, the
+primary does. Without replicas in the settings this costs no statement.
 """
 
 import logging
@@ -35,26 +34,26 @@ Result = TypeVar("Result")
 
 PRIMARY = "primary"
 COOKIE = "memory_position"
-"""Tells an admin's browser what its lists must show: the position after what it sent last."""
+"""Cookie of the admin with the log position of the person's last change, which lists must show."""
 WAIT_S = 0.1
-"""Seconds to wait until a replica has what must be seen; then the primary answers."""
+"""Seconds to wait until a replica is recent enough; then the primary answers."""
 POLL_S = 0.002
 LOOK_S = 1.0
-"""A replica that does not say within this where it stands is away."""
+"""Seconds within which a replica must report its position; otherwise it counts as away."""
 WORK_S = 30.0
 """Seconds to wait for one of its statements; at most half of what the request has left."""
 LEFT_OUT_S = 5.0
-"""Seconds for which a replica that is away or too far behind is left out, until a request tries."""
+"""Seconds for which a replica that is away or too far behind is skipped."""
 
 PASSING = QueryCanceled, SerializationFailure
-"""Errors of a sound replica: the statement takes long, or needs rows that vacuum removes."""
+"""Temporary errors of a healthy replica: a slow statement, or rows that vacuum removed."""
 
 PRIMARY_LOOK = read_sql(__file__, "primary_position.sql")
 REPLICA_LOOK = read_sql(__file__, "replica_position.sql")
 
 
 class Stand(NamedTuple):
-    """Where the primary's log is, when, on which timeline, and what must be seen of it."""
+    """The primary's log position, its time and timeline, and the position that must be seen."""
 
     position: int
     now: datetime
@@ -63,7 +62,7 @@ class Stand(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """How far a replica has come: of a server that is none the position may be None."""
+    """The position of a replica; it may be None if the server is not a replica."""
 
     is_replica: bool
     position: int
@@ -72,14 +71,14 @@ class Replayed(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Who answered, and how many seconds old what it read may be."""
+    """The server that answered, and how many seconds old its data may be."""
 
     name: str
     age_s: float
 
 
 class NotRecent(Exception):
-    """A replica has not replayed enough; `is_behind`: it is farther behind than replicas may be."""
+    """A replica is not recent enough; `is_behind`: by more than replicas may be."""
 
     def __init__(self, *, is_behind: bool) -> None:
         super().__init__()
@@ -88,20 +87,20 @@ class NotRecent(Exception):
 
 _turns = count()
 _left_out: dict[str, float] = {}
-"""Time on the monotonic clock at which a replica that was away may be tried again, by alias."""
+"""Monotonic time at which a replica that was away may be tried again, by alias."""
 _lock = Lock()
 
 
 def read(
     work: Callable[[], Result], *, since: str, params: Sequence[Any], fresh: bool = False
 ) -> tuple[Result, Source | None]:
-    """Return what the work returns, on a replica that has all that must be seen, or the primary.
+    """Return the result of the work, on a replica that is recent enough, or on the primary.
 
-    And who answered; None: nobody was chosen from.
+    And who answered; None: there was no choice.
 
-    `since`: an expression of SQL for the position that must be seen, NULL for none; with
-    `fresh` all that is committed now must be. The work may run twice: on the primary, where a
-    replica fails in the middle. Within a transaction it runs there at once.
+    `since`: an SQL expression for the position that must be seen, NULL for none; `fresh`:
+    everything committed by now must be seen. If a replica fails in the middle, the work runs again
+    on the primary. Inside a transaction it always runs on the primary.
     """
     primary = connections[DEFAULT_DB_ALIAS]
     is_placed = primary.in_atomic_block or primary.alias != DEFAULT_DB_ALIAS
@@ -132,7 +131,7 @@ def _ask_primary(since: str, params: Sequence[Any]) -> Stand:
 
 
 def _is_fault_of_replica(error: Exception) -> bool:
-    """Return whether the primary may do what failed: one behind lacks what a migration made."""
+    """Return whether the primary may succeed: a replica may lack a new migration."""
     is_away = not isinstance(error, ProgrammingError)
     return is_away or isinstance(error.__cause__, (UndefinedColumn, UndefinedTable))
 
@@ -156,10 +155,10 @@ def _read_from(
 
 
 def _wait_for(replica: Any, stand: Stand, needed: int) -> float:
-    """Return how old what a replica shows may be, as soon as it has what is needed.
+    """Return how old the data of a replica may be, once it has what is needed.
 
     Raises:
-        NotRecent: it has it not in time, or is another server than a replica of the primary.
+        NotRecent: it is too late, or is not a replica of the primary.
     """
     until = time.monotonic() + WAIT_S
     while True:
@@ -174,7 +173,7 @@ def _wait_for(replica: Any, stand: Stand, needed: int) -> float:
 
 
 def _find_age(there: Replayed, stand: Stand) -> float:
-    """Return how many seconds old what a replica shows may be; of no replica: infinitely many."""
+    """Return how many seconds old a replica's data may be; infinite if it is no replica."""
     if not there.is_replica or there.timeline != stand.timeline:
         return math.inf
     if there.position >= stand.position:
@@ -184,7 +183,7 @@ def _find_age(there: Replayed, stand: Stand) -> float:
 
 
 def _look(replica: Any) -> Replayed:
-    """Ask a replica where it stands; on a new connection where it has ended the one there was."""
+    """Ask a replica for its position; use a new connection if it has closed the old one."""
     was_open, started = replica.connection is not None, time.monotonic()
     try:
         return _ask(replica)
@@ -203,7 +202,7 @@ def _ask(replica: Any) -> Replayed:
 
 
 def _choose() -> Iterator[str]:
-    """Yield the replicas to try, in turn first; of one that was left out, after a while again."""
+    """Yield the replicas to try, in rotation; skipped ones again after a while."""
     names = settings.READ_DATABASES
     first = next(_turns) % len(names)
     for alias in names[first:] + names[:first]:
@@ -225,22 +224,22 @@ def _leave_out(alias: str, error: Exception) -> None:
 
 
 def find_position() -> int:
-    """Return where the primary's log is: what was committed before stands there or earlier."""
+    """Return the primary's log position: everything committed so far is at or before it."""
     return int(execute("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint")[0][0])
 
 
 def measure_age(alias: str) -> float:
-    """Return how old what a replica shows may be, in seconds; infinitely: it is no replica.
+    """Return how old a replica's data may be, in seconds; infinite if it is no replica.
 
     Raises:
-        OperationalError: it does not answer, or would not keep tenants apart.
+        OperationalError: it does not answer, or does not keep tenants apart.
     """
     stand = _ask_primary("NULL", ())
     return _find_age(_look(connections[alias]), stand)
 
 
 def name_source(response: HttpResponse, source: Source | None) -> None:
-    """Say in the headers who answered, and how old that may be."""
+    """Set the headers that tell who answered, and how old the data may be."""
     if source:
         response["Memory-Read-From"] = source.name
         response["Memory-Read-Age"] = f"{source.age_s:.3f}"

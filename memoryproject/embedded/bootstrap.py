@@ -1,4 +1,4 @@
-"""What only the superuser may do in a new server: roles, the database, extensions."""
+"""Setup that only the superuser may do in a new server: roles, the database, extensions."""
 
 from typing import LiteralString
 
@@ -32,7 +32,7 @@ def connect_as_superuser(address: ServerAddress, *, database: str) -> psycopg.Co
 def bootstrap(address: ServerAddress) -> None:
     """Create whatever is missing; safe to repeat after a crash at any point.
 
-    Call it under the starter's lock: two at once would race for CREATE ROLE.
+    Call it under the start lock: two at once would race for CREATE ROLE.
     """
     with connect_as_superuser(address, database="postgres") as connection:
         _ensure_roles(connection)
@@ -44,7 +44,7 @@ def bootstrap(address: ServerAddress) -> None:
 
 
 def install_extensions(connection: psycopg.Connection) -> None:
-    """Create our extensions in the connected database, or bring them to the binaries' version."""
+    """Create our extensions in the connected database, or update them."""
     for name in EXTENSIONS:
         execute("CREATE EXTENSION IF NOT EXISTS {}", name, on=connection)
         execute("ALTER EXTENSION {} UPDATE", name, on=connection)

@@ -1,4 +1,4 @@
-"""The cluster on disk: creating it, checking that it is ours to use, configuring it."""
+"""The cluster on disk: creates it, checks that it is ours, and configures it."""
 
 import os
 import shutil
@@ -34,11 +34,11 @@ def make_folders(paths: ServerPaths, account: Account) -> None:
 
 
 def claim_home(paths: ServerPaths, report: Callable[[str], None]) -> None:
-    """Link the data folder to a home outside it; set the cluster of a deleted one aside.
+    """Link the data folder to a home outside it; move a deleted folder's cluster aside.
 
-    Homes outside are named after the path of the data folder. A checkout that was
-    removed and cloned again has that path too, but other secrets: it must not
-    wake up with its predecessor's memories. Nothing is deleted.
+    Homes outside are named after the path of the data folder. A checkout that was removed and
+    cloned again has the same path but other secrets: it must not get the old one's memories.
+    Nothing is deleted.
     """
     if paths.is_linked:
         return
@@ -57,7 +57,7 @@ def claim_home(paths: ServerPaths, report: Callable[[str], None]) -> None:
 def create_cluster(
     paths: ServerPaths, tools: Tools, *, report: Callable[[str], None], durable: bool
 ) -> None:
-    """Run initdb under another name and rename, so that a killed one leaves no half cluster."""
+    """Run initdb under another name and rename, so that a killed run leaves no half cluster."""
     if paths.cluster.exists():
         return
     report(f"Creating the embedded PostgreSQL {tools.binaries.major} in {paths.home}")
@@ -81,10 +81,10 @@ def create_cluster(
 
 
 def check_major(paths: ServerPaths, binaries: Binaries) -> None:
-    """Refuse a cluster of another major version, which the programs cannot read.
+    """Raise for a cluster of another major version, which the programs cannot read.
 
     Raises:
-        EmbeddedPostgresError: it is one.
+        EmbeddedPostgresError: it has another major version.
     """
     major = (paths.cluster / "PG_VERSION").read_text().strip()
     if major != str(binaries.major):
@@ -105,7 +105,7 @@ def write_settings(paths: ServerPaths, account: Account, overrides: Mapping[str,
 
 
 def rotate_log(paths: ServerPaths) -> None:
-    """Keep one old log. Only while the server is down: it writes on into the renamed file."""
+    """Keep one old log. Only while the server is down: it would write to the renamed file."""
     if paths.log.exists() and paths.log.stat().st_size > LOG_LIMIT_BYTES:
         paths.log.replace(paths.log.with_suffix(".log.1"))
 
@@ -132,9 +132,9 @@ def _explain_initdb(output: str, paths: ServerPaths) -> str:
 
 
 def render_settings(paths: ServerPaths, overrides: Mapping[str, str]) -> str:
-    """Return the text of `memory.conf`; of a setting that stands twice the last one counts.
+    """Return the text of `memory.conf`; if a setting occurs twice, the last one counts.
 
-    An operator's own choices go through ALTER SYSTEM, which PostgreSQL reads last.
+    Operators use ALTER SYSTEM for their own settings, which PostgreSQL reads last.
     """
     socket_dir = str(paths.socket_dir).replace('"', '""')
     settings = {

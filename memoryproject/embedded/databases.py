@@ -1,6 +1,6 @@
-"""The databases of an embedded server: the one in use, copies that are kept, unfinished ones.
+"""The databases of an embedded server: the one in use, kept copies, unfinished ones.
 
-An upgrade keeps the database as it was under a name of its own, until somebody deletes it.
+An upgrade keeps the old database under another name, until somebody deletes it.
 """
 
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from memoryproject.embedded.paths import DATABASE, OWNER_ROLE, ServerAddress
 BEFORE = f"{DATABASE}_before_"
 """Prefix of the databases that an upgrade or a restore has kept."""
 UNFINISHED = f"{DATABASE}_unfinished"
-"""Database into which rows are carried over, until it takes the place of the one in use."""
+"""Database into which rows are copied, until it replaces the one in use."""
 RESTORED = f"{DATABASE}_restored"
 """Database into which a backup is read."""
 IN_USE = (
@@ -38,13 +38,13 @@ class KeptDatabase(NamedTuple):
 
 
 def list_kept(address: ServerAddress) -> list[KeptDatabase]:
-    """Return the databases that were kept, the newest first."""
+    """Return the kept databases, newest first."""
     with connect_as_superuser(address, database="postgres") as connection:
         return [KeptDatabase(*row) for row in connection.execute(LIST, [BEFORE])]
 
 
 def create(address: ServerAddress, name: str) -> None:
-    """Create an empty database with our extensions; what has the name is deleted first."""
+    """Create an empty database with our extensions; an existing one of that name is deleted."""
     delete(address, name)
     with connect_as_superuser(address, database="postgres") as connection:
         execute("CREATE DATABASE {} OWNER {}", name, OWNER_ROLE, on=connection)
@@ -80,9 +80,9 @@ def keep_copy(address: ServerAddress) -> str:
 
 
 def put_in_use(address: ServerAddress, name: str) -> str:
-    """Let a database take the place of the one in use, which is kept; return its new name.
+    """Put a database in the place of the one in use, which is kept; return its new name.
 
-    Both are renamed in one transaction: killed at any moment, one of them is in use.
+    Both are renamed in one transaction, so after a crash at any moment one of them is in use.
 
     Raises:
         EmbeddedPostgresError: somebody uses one of them.
@@ -101,14 +101,14 @@ def put_in_use(address: ServerAddress, name: str) -> str:
 
 
 def is_empty(address: ServerAddress, name: str = DATABASE) -> bool:
-    """Return whether a database has no table of ours."""
+    """Return whether a database has none of our tables."""
     with connect_as_superuser(address, database=name) as connection:
         found = connection.execute("SELECT 1 FROM pg_tables WHERE schemaname = 'public' LIMIT 1")
         return found.fetchone() is None
 
 
 def check_unused(address: ServerAddress) -> None:
-    """Check that nobody is connected to the database in use, as it is to be replaced.
+    """Check that nobody is connected to the database in use, before it is replaced.
 
     Raises:
         EmbeddedPostgresError: somebody is.
@@ -121,7 +121,7 @@ def check_unused(address: ServerAddress) -> None:
 def lock_upgrades(address: ServerAddress, number: int) -> psycopg.Connection:
     """Return a connection that holds an advisory lock until it is closed; wait for it.
 
-    It is one to the database `postgres`: who waits in ours would keep it from being copied.
+    It is a connection to the database `postgres`: one to ours would keep it from being copied.
     """
     connection = connect_as_superuser(address, database="postgres")
     connection.execute("SELECT pg_advisory_lock(%s)", [number])

@@ -1,4 +1,4 @@
-"""Where the embedded server of a data folder keeps what it owns."""
+"""Paths of the embedded server's files for a data folder."""
 
 import errno
 import hashlib
@@ -27,7 +27,7 @@ SHORT_SOCKET_PARENT = Path("/tmp")  # noqa: S108 - a folder of our own in it, mo
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """How to connect: by socket, without a password, as `OWNER_ROLE` or `APP_ROLE`."""
+    """Address of the server: a socket, without a password, as `OWNER_ROLE` or `APP_ROLE`."""
 
     host: str
     """The folder that holds the socket."""
@@ -36,37 +36,37 @@ class ServerAddress:
 
 
 class ServerPaths:
-    """The files of one server, by what is in them."""
+    """The files of one server."""
 
     def __init__(self, *, data_dir: Path, home: Path, socket_dir: Path) -> None:
         self.data_dir = data_dir
         self.home = home
-        """Holds the cluster, the log and the lock; belongs to the server's user, mode 0700."""
+        """Folder of the cluster, the log and the lock; belongs to the server's user, mode 0700."""
         self.link = data_dir / "postgres"
-        """Path at which `home` is looked for: itself, or a symbolic link to it."""
+        """Path under which `home` is found: itself, or a symbolic link to it."""
         self.is_elsewhere = home != self.link
         self.log = home / "server.log"
         self.lock = home / "lock"
         self.cluster = home / "data"
         self.pid_file = self.cluster / "postmaster.pid"
         self.ready_mark = self.cluster / "memory.ready"
-        """Exists once the roles, the database and the extensions do."""
+        """Exists once roles, database and extensions are created."""
         self.socket_dir = socket_dir
         self.socket_lock = socket_dir / f".s.PGSQL.{PORT}.lock"
-        """PostgreSQL's own: holds the pid of whoever serves the socket."""
+        """PostgreSQL's own file with the pid of the server of the socket."""
         self.address = ServerAddress(host=str(socket_dir))
 
     @property
     def is_linked(self) -> bool:
-        """False when the data folder knows nothing of this home: a stranger left it there."""
+        """False if the data folder does not know this home: a stranger left it there."""
         return not self.is_elsewhere or os.path.islink(self.link)
 
 
 def locate(data_dir: Path) -> ServerPaths:
-    """Return where the server of `data_dir` is or would be; creates nothing, never raises.
+    """Return the paths of `data_dir`'s server, existing or not; creates nothing, never raises.
 
-    The answer is the same in every process of one user, before and after the
-    server exists, and whatever the environment says.
+    The result is the same in every process of one user, before and after the server exists,
+    whatever the environment.
     """
     data_dir = Path(os.path.realpath(data_dir.expanduser()))
     home = _find_home(data_dir)
@@ -76,8 +76,8 @@ def locate(data_dir: Path) -> ServerPaths:
 def make_data_dir(data_dir: Path) -> None:
     """Create the data folder if it is missing, so that the server's user can reach it.
 
-    A folder that root makes gets mode 0711 whatever the umask: the service user
-    must walk through it, and nobody need list it. One that exists is left alone.
+    A folder made by root gets mode 0711, whatever the umask: the service user must traverse it, and
+    nobody needs to list it. An existing one is not changed.
     """
     missing = [folder for folder in (data_dir, *data_dir.parents) if not folder.exists()]
     for folder in reversed(missing):

@@ -1,6 +1,6 @@
-"""Whether the server process lives, whether it answers, and how to stop it, or orphans of it.
+"""Tells whether the server lives and answers, and stops it and orphans.
 
-Orphans are servers whose files were deleted under them, as by `rm -rf var` while one runs.
+Orphans are servers whose files were deleted while they ran, as by `rm -rf var`.
 """
 
 import os
@@ -32,9 +32,9 @@ NO_SUCH_PID = 99_999_999
 
 
 def ping(paths: ServerPaths) -> pq.Ping:
-    """Ask the server: OK, REJECT (it starts, recovers or stops), or NO_RESPONSE.
+    """Return the server's state: OK, REJECT (it starts, recovers or stops), or NO_RESPONSE.
 
-    A living process is no proof: one that is dying still has its pid for a while.
+    A living process is no proof: a dying one still has its pid for a while.
     """
     conninfo = superuser_conninfo(paths.address, database="postgres")
     with without_pg_variables():
@@ -47,7 +47,7 @@ def running_pid(paths: ServerPaths) -> int | None:
 
 
 def _read_living_pid(file: Path) -> int | None:
-    """Return the pid that a file names, if a PostgreSQL server has it."""
+    """Return the pid in a file, if it is that of a PostgreSQL server."""
     try:
         pid = int(file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
@@ -56,15 +56,13 @@ def _read_living_pid(file: Path) -> int | None:
 
 
 def disown_dead_pid(paths: ServerPaths) -> None:
-    """Make a pid file that names no living server harmless.
+    """Make a pid file of a dead server harmless.
 
-    PostgreSQL refuses to start while *any* process has the pid in the file. In a
-    container that is common: nobody buries the zombie of a killed server, and
-    after a restart of the container another program may have its number. We
-    change the number and keep the file, because with its other lines PostgreSQL
-    checks that no orphan of the old server still uses the shared memory. A file
-    without a number, as a power cut leaves it, tells nothing, and goes: PostgreSQL
-    would refuse to start for as long as it is there.
+    PostgreSQL refuses to start while *any* process has the pid in the file. In a container that is
+    common: the zombie of a killed server stays, and after a restart another program may have its
+    number. We change the number and keep the file, because PostgreSQL uses its other lines to check
+    that no orphan still uses the shared memory. A file without a number, as after a power cut, is
+    deleted: PostgreSQL would not start with it.
     """
     for file in (paths.pid_file, paths.socket_lock):
         with suppress(FileNotFoundError), file.open("r+", errors="replace") as opened:
@@ -99,7 +97,7 @@ def end_server(paths: ServerPaths, mode: StopMode) -> bool:
 
 
 def is_postgres(pid: int) -> bool:
-    """Whether the process lives, is no zombie and, where /proc tells, is a PostgreSQL server."""
+    """Return whether the process lives, is no zombie and, if /proc tells, is PostgreSQL."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -119,11 +117,10 @@ def _exists(pid: int) -> bool:
 
 
 def end_orphans(paths: ServerPaths) -> None:
-    """End what still runs for this place without a pid file; call it under the lock.
+    """End servers of this place that have no pid file; call it under the lock.
 
-    Such a server answers on a short socket path although its tables are gone.
-    Otherwise it notices after up to a minute, and deletes *by name* the socket
-    of whoever serves there by then.
+    Such a server still answers on the socket although its tables are gone. It would notice after up
+    to a minute, and then delete *by name* the socket of whatever server is there by then.
     """
     if running_pid(paths) is not None:
         return

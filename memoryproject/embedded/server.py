@@ -1,4 +1,4 @@
-"""Starting and stopping the embedded server; the package's public functions."""
+"""Starts and stops the embedded server: the package's public functions."""
 
 import errno
 import fcntl
@@ -37,14 +37,14 @@ def ensure_started(
     settings: Mapping[str, str] | None = None,
     report: Callable[[str], None] = report_on_stderr,
 ) -> ServerAddress:
-    """Return the address of the data folder's server, which answers and is complete.
+    """Return the address of the data folder's running and complete server.
 
-    Creates and starts whatever is missing. Any number of processes may call this
-    at once. The server outlives the caller: it stops by `stop` only.
-    `settings` are PostgreSQL settings by name, used when this call starts it.
+    Creates and starts what is missing. Any number of processes may call this at once. The server
+    outlives the caller; only `stop` stops it. `settings` are PostgreSQL settings by name, used if
+    this call starts it.
 
     Raises:
-        EmbeddedPostgresError: in one sentence, what to do.
+        EmbeddedPostgresError: the message says what to do.
     """
     with _explained(data_dir) as paths:
         if _is_ready(paths):
@@ -58,10 +58,9 @@ def ensure_started(
 
 
 def stop(data_dir: Path, mode: postmaster.StopMode = "fast") -> bool:
-    """Stop the server and wait for its end; False when it was not running.
+    """Stop the server and wait for its end; False if it was not running.
 
-    `fast` disconnects the clients; `immediate` is like a power cut, after which
-    the next start recovers.
+    `fast` disconnects the clients; `immediate` is like a power cut: the next start recovers.
 
     Raises:
         EmbeddedPostgresError: it belongs to another user, or does not stop.
@@ -74,7 +73,7 @@ def stop(data_dir: Path, mode: postmaster.StopMode = "fast") -> bool:
 
 
 def find_running(data_dir: Path) -> int | None:
-    """Return the pid of the data folder's server, None when it is not running.
+    """Return the pid of the data folder's server, or None if it is not running.
 
     Raises:
         EmbeddedPostgresError: it belongs to another user.
@@ -95,7 +94,7 @@ def _is_ready(paths: ServerPaths) -> bool:
 def _start(
     paths: ServerPaths, tools: Tools, settings: Mapping[str, str], report: Callable[[str], None]
 ) -> None:
-    """Do all that is missing between an empty folder and a complete server; under the lock."""
+    """Do everything missing between an empty folder and a complete server; under the lock."""
     cluster.claim_home(paths, report)
     postmaster.end_orphans(paths)
     durable = settings.get("fsync") != "off"
@@ -129,10 +128,10 @@ def _wait_until_it_answers(paths: ServerPaths, tools: Tools, report: Callable[[s
 
 
 def _run_pg_ctl_start(paths: ServerPaths, tools: Tools) -> None:
-    """Start the server once; returns also when it needs more time or another attempt.
+    """Start the server once; may return before it is ready, or for another attempt.
 
-    pg_ctl and not `postgres` itself: the server must not be our child, or it
-    would stay a zombie for as long as we live when it is killed.
+    Uses pg_ctl, not `postgres` itself: a server that is our child would stay a zombie after it is
+    killed, as long as we live.
     """
     log_size = paths.log.stat().st_size if paths.log.exists() else 0
     outcome = tools.run(
@@ -173,7 +172,7 @@ def _explain_silence(paths: ServerPaths) -> str:
 
 @contextmanager
 def _locked(paths: ServerPaths, account: Account) -> Iterator[None]:
-    """Hold the data folder's starter lock; waits for whoever holds it."""
+    """Hold the data folder's start lock; wait for other holders."""
     with paths.lock.open("a") as lock:
         if os.geteuid() == 0:  # the owner must be able to open it after a `sudo`
             account.take(paths.lock, mode=0o600)
@@ -183,7 +182,7 @@ def _locked(paths: ServerPaths, account: Account) -> Iterator[None]:
 
 @contextmanager
 def _explained(data_dir: Path) -> Iterator[ServerPaths]:
-    """Turn what the operating system refuses into a sentence that says what to do."""
+    """Turn errors of the operating system into a sentence that says what to do."""
     paths = locate(data_dir)
     try:
         yield paths

@@ -1,1 +1,1 @@
-"""What each process needs: environment, logs, loading, progress, crash points."""
+"""Parts of every process: environment, logs, loading, progress, crash points."""

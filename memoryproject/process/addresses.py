@@ -1,7 +1,7 @@
-"""Which addresses are called: none at which a cloud tells its secrets.
+"""Decides which addresses may be called: never a cloud's metadata service.
 
-A model's server on this machine or in a private network is the usual case, and allowed; a
-webhook is named by a tenant, and leads there only where the operator has named the network.
+A model's server on this machine or in a private network is normal, and allowed; a webhook is set by
+a tenant, and may only lead to private networks that the operator has named.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ _FILE = read_table(__file__)
 REFUSED_NETWORKS = tuple(map(ipaddress.ip_network, _FILE["refused"]))
 NAT64 = tuple(ipaddress.ip_network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48"))
 NOWHERE = {"invalid", "onion"}
-"""Last labels of names that no resolver may answer for."""
+"""Top-level names that no resolver may answer."""
 LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 NAME_AT_MOST = 253
 """Characters of a host's name."""
@@ -26,7 +26,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def is_refused(text: str) -> bool:
-    """Return whether nothing may be asked at this IP address, whichever way it is wrapped.
+    """Return whether this IP address must not be called, in any notation.
 
     Raises:
         ValueError: it is no IP address.
@@ -50,7 +50,7 @@ def is_callable(text: str, private: Sequence[Network]) -> bool:
 
 
 def _unwrap(text: str) -> list[Address]:
-    """Return an address and the IPv4 addresses that it carries."""
+    """Return an address, with the IPv4 addresses inside it."""
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
@@ -62,7 +62,7 @@ def _unwrap(text: str) -> list[Address]:
 
 
 def find_webhook_fault(url: str, private: Sequence[Network]) -> str | None:
-    """Return what is wrong with a webhook's URL, None where nothing is.
+    """Return what is wrong with a webhook's URL, or None.
 
     Names are not looked up here, but each time that a connection is made.
     """
@@ -81,10 +81,10 @@ def find_webhook_fault(url: str, private: Sequence[Network]) -> str | None:
 
 
 def _can_be_reached(host: str, private: Sequence[Network]) -> bool:
-    """Return whether a name may lead to an address that is called, now or one day.
+    """Return whether a name may ever lead to a permitted address.
 
-    No name may by its form, by a last label that is a number, or as one that is set aside to
-    lead nowhere (RFC 6761, 7686). `localhost` leads to this machine alone.
+    Not names with an invalid form or a number as last label, nor names reserved to lead nowhere
+    (RFC 6761, 7686). `localhost` only leads to this machine.
     """
     try:
         labels = host.encode("idna").decode("ascii").lower().split(".")
@@ -98,7 +98,7 @@ def _can_be_reached(host: str, private: Sequence[Network]) -> bool:
 
 
 def find_fault(url: str) -> str | None:
-    """Return what is wrong with a model's base URL, None where nothing is.
+    """Return what is wrong with a model's base URL, or None.
 
     Names are not looked up here, but each time that a connection is made.
     """
@@ -116,7 +116,7 @@ def find_fault(url: str) -> str | None:
 
 
 def _split(url: str, *, example: str) -> tuple[SplitResult, str | None]:
-    """Return the parts of a URL, and what is wrong with its form, None where nothing is."""
+    """Return the parts of a URL, and what is wrong with its form, or None."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -128,7 +128,7 @@ def _split(url: str, *, example: str) -> tuple[SplitResult, str | None]:
 
 
 def _read_literal(host: str) -> str | None:
-    """Return the IP address that a URL names instead of a host's name, if it does."""
+    """Return the IP address in a URL that has one in place of a host name."""
     with suppress(ValueError):
         return str(ipaddress.ip_address(host.partition("%")[0]))
     # The ways in which C reads an IPv4 address: 2852039166, 0xA9FEA9FE, 0251.0376.43518.

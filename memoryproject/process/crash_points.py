@@ -1,7 +1,7 @@
-"""Named places at which a test kills the process; nobody else ever arms one.
+"""Named points in the code at which a test kills the process.
 
-A crash in between any two statements must lose nothing and do nothing twice. These are
-the places where that could go wrong; a test walks through all of them.
+A crash between any two statements must lose nothing and do nothing twice. These are the points
+where that could go wrong; a test crashes at each of them.
 """
 
 import os
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Point(StrEnum):
-    """Where work has just got to."""
+    """A point in the code."""
 
     MESSAGES_INSERTED = "messages inserted"
     MESSAGES_STORED = "messages committed, the client not told"
@@ -51,16 +51,16 @@ class Point(StrEnum):
 
 
 _armed: dict[Point, int] = {}
-"""Passages that are left until the process ends, by crash point."""
+"""Passes left until the process is killed, by crash point."""
 
 
 def arm(point: Point, *, passage: int) -> None:
-    """Kill this process at the given passage of a point: 1 is the next one. For tests."""
+    """Kill this process at the given pass of a point, counted from 1. For tests."""
     _armed[point] = passage
 
 
 def pass_point(point: Point) -> None:
-    """Say that work has got there."""
+    """Note that the code has reached a point."""
     if not _armed or point not in _armed:
         return
     _armed[point] -= 1

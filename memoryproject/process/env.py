@@ -1,7 +1,7 @@
-"""Typed reading of environment variables, failing in words.
+"""Reads environment variables with types, and explains errors.
 
-Every setting may also be given as NAME_FILE, the path of a file that holds the
-value: so secrets need not stand in the environment.
+Every setting can also be given as NAME_FILE, the path of a file with the value, so that secrets
+need not be in the environment.
 """
 
 import ipaddress
@@ -21,7 +21,7 @@ from memoryproject.process import release
 from memoryproject.process.addresses import Network, find_fault
 
 Price = tuple[Decimal, Decimal]
-"""What a million tokens of input and of output cost."""
+"""The price of a million tokens of input and of output."""
 
 
 DIFFERENT_LETTERS = 5
@@ -29,7 +29,7 @@ ROLES = ("curator", "auditor", "operator")
 
 
 class SettingError(Exception):
-    """A setting cannot be used; the message says which and what to do."""
+    """A setting is invalid; the message names it and says what to do."""
 
 
 def read_text(name: str, default: str = "") -> str:
@@ -66,7 +66,7 @@ def read_integer(name: str, default: int, *, at_least: int, at_most: int) -> int
 
 
 def read_flag(name: str) -> bool:
-    """Return True for 1, true, yes, on and False for their opposites and where it is not set."""
+    """Return True for 1, true, yes, on, and False for their opposites and if it is not set."""
     text = read_text(name, "false").lower()
     if text in {"1", "true", "yes", "on"}:
         return True
@@ -86,7 +86,7 @@ def read_model_url(name: str, default: str) -> str:
     """Return the base URL of a model's server.
 
     Raises:
-        SettingError: it is none, holds a secret, or leads where nothing may be asked.
+        SettingError: it is no URL, contains a secret, or leads to a forbidden address.
     """
     url = read_text(name, default)
     if not url:
@@ -98,7 +98,7 @@ def read_model_url(name: str, default: str) -> str:
 
 
 def read_extra(name: str) -> dict[str, Any]:
-    """Return what goes along with each question, as the keyword arguments of a call of `openai`.
+    """Return the extra parameters of each question, as keyword arguments for `openai`.
 
     Written as JSON: `headers`, `query` and `body` are objects, `reasoning_effort` a word.
 
@@ -122,7 +122,7 @@ def read_extra(name: str) -> dict[str, Any]:
 
 
 def read_prefixes(name: str, default: tuple[str, str] | None) -> tuple[str, str] | None:
-    """Return what stands before a query and before a text that is embedded.
+    """Return the prefixes for queries and for texts that are embedded.
 
     Written as JSON, a list of two strings, since their last space counts.
 
@@ -146,10 +146,10 @@ def _read_json(name: str, default: Any) -> Any:
 
 
 def read_networks(name: str) -> list[Network]:
-    """Return the IP networks that the variable names; it may be empty.
+    """Return the IP networks in the variable; may be empty.
 
     Raises:
-        SettingError: one is none.
+        SettingError: one is invalid.
     """
     networks = []
     for text in read_words(name, []):
@@ -161,17 +161,17 @@ def read_networks(name: str) -> list[Network]:
 
 
 def read_amount(name: str) -> Decimal | None:
-    """Return a sum of money, or None where the variable is not set.
+    """Return an amount of money, or None if the variable is not set.
 
     Raises:
-        SettingError: it is no number, or below zero.
+        SettingError: it is not a number, or below zero.
     """
     text = read_text(name)
     return _to_amount(name, text) if text else None
 
 
 def read_prices(name: str, known: dict[str, Price]) -> dict[str, Price]:
-    """Return `known` with the prices given as "model=input/output, …" over it.
+    """Return `known` prices, overridden by those given as "model=input/output, …".
 
     Both numbers are for a million tokens.
     """
@@ -196,14 +196,14 @@ def _to_amount(name: str, text: str) -> Decimal:
 
 
 class Grant(NamedTuple):
-    """A role, in one tenant or, without a name, in all."""
+    """A role in one tenant or, without a tenant, in all."""
 
     role: str
     tenant: str = ""
 
 
 def read_grants(name: str) -> list[tuple[str, Grant]]:
-    """Return what values of a claim give, written as "value=role, value=role@tenant, …"."""
+    """Return the roles for values of a claim, written as "value=role, value=role@tenant, …"."""
     grants = []
     for entry in read_words(name, []):
         value, _, given = entry.rpartition("=")
@@ -215,7 +215,7 @@ def read_grants(name: str) -> list[tuple[str, Grant]]:
 
 
 def require_packages(chosen: str, *packages: str, extra: str = "") -> None:
-    """Fail now, and not at the first request, where what was chosen is not installed."""
+    """Raise now, not at the first request, if the chosen option's packages are not installed."""
     extras = f"[{extra}]" if extra else ""
     lock = f"requirements-{extra}.lock" if extra else "requirements.lock"
     cure = f"start with make run, or install {lock} into .venv"
@@ -226,19 +226,19 @@ def require_packages(chosen: str, *packages: str, extra: str = "") -> None:
 
 
 def read_words(name: str, default: Sequence[str]) -> list[str]:
-    """Return a list that is written with commas between its words."""
+    """Return a list of words separated by commas."""
     text = read_text(name)
     return [word.strip() for word in text.split(",") if word.strip()] if text else list(default)
 
 
 def read_or_make_secret(name: str, *, file: Path, characters: int) -> str:
-    """Return the secret NAME, else the one kept in `file`, else make one there.
+    """Return the secret NAME, or the one stored in `file`, or a new one stored there.
 
-    The file gets mode 0600. Processes that start at once agree on one secret: the
-    content is linked into place whole, so a reader never sees half a file.
+    The file gets mode 0600. Processes that start at the same time agree on one secret: the complete
+    file is linked into place, so nobody reads half of it.
 
     Raises:
-        SettingError: it has fewer than `characters`, or looks like no secret at all.
+        SettingError: it has fewer than `characters`, or does not look like a secret.
     """
     value = read_text(name)
     if not value and not file.exists():

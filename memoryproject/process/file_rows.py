@@ -1,4 +1,4 @@
-"""A table of numbers whose rows are read from its file as they are needed."""
+"""A table of numbers whose rows are read from a file when needed."""
 
 import os
 from collections.abc import Iterable
@@ -9,16 +9,16 @@ import numpy.typing as npt
 
 
 class FileRows:
-    """A table in an open file; `table[places]` reads those rows. Processes may share it.
+    """A table in an open file; `table[places]` reads rows. Processes may share it.
 
-    Were it mapped, a look at one row would map the pages around it, too: after some hundred
-    texts most of the table would count as every process's own memory.
+    It is not memory-mapped, because each row read maps the pages around it: after some hundred
+    texts most of the table would count as each process's own memory.
     """
 
     def __init__(self, file: int, *, dtype: npt.DTypeLike, width: int, start: int = 0) -> None:
-        """Take a table of rows of `width` numbers that begins `start` bytes into the file.
+        """Take a table with rows of `width` numbers, `start` bytes into the file.
 
-        `file` is a descriptor, and stays open as long as the process lives.
+        `file` is a descriptor that stays open as long as the process lives.
         """
         self._file, self._start = file, start
         self._dtype, self._width = np.dtype(dtype), width

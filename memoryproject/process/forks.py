@@ -1,4 +1,4 @@
-"""Processes forked from one that has loaded everything: they share its memory."""
+"""Forks processes from one that has loaded everything, so that they share its memory."""
 
 import ctypes
 import logging
@@ -19,13 +19,13 @@ from memoryproject.process.logs import describe_error
 logger = logging.getLogger("memory.process")
 
 cluster: uuid.UUID | None = None
-"""The cluster of workers that this process belongs to; set once, before it has workers."""
+"""Cluster of workers that this process belongs to; set once, before it has workers."""
 PR_SET_PDEATHSIG = 1
 TO_END = (signal.SIGINT, signal.SIGTERM)
 
 
 def fork(work: Callable[[], object]) -> ForkProcess:
-    """Do the work in a process of its own, in a session of its own; it dies with this one."""
+    """Run the function in a new process and session; the process dies with this one."""
     connections.close_all()
     begun = partial(begin, work, parent=os.getpid(), apart=True)
     process = multiprocessing.get_context("fork").Process(target=begun)
@@ -39,7 +39,7 @@ def fork(work: Callable[[], object]) -> ForkProcess:
 
 
 def kill(process: ForkProcess) -> None:
-    """Kill a process with all of its session; alone where it has not yet begun one."""
+    """Kill a process with its whole session; only the process if it has no session yet."""
     process.kill()
     if process.pid:
         with suppress(ProcessLookupError):
@@ -48,7 +48,7 @@ def kill(process: ForkProcess) -> None:
 
 
 def begin(work: Callable[[], object], *, parent: int, apart: bool) -> None:
-    """Do the work of a process that was just forked; log what fails without its text."""
+    """Run a forked process's function; log an error without its text."""
     for name in TO_END:
         signal.signal(name, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_END)

@@ -1,4 +1,4 @@
-"""How a process treats memory: garbage while it loads, and large texts afterwards."""
+"""Memory settings of a process: garbage collection during loading, and large texts."""
 
 import ctypes
 import gc
@@ -8,18 +8,18 @@ from contextlib import contextmanager, suppress
 M_MMAP_THRESHOLD = -3
 """A parameter of glibc's `mallopt`, by its number in malloc.h."""
 LARGE_BLOCK_BYTES = 64 * 1024
-"""The size of the largest content. By itself glibc begins with 128 KiB, and goes up."""
+"""Size of the largest content. glibc's own value starts at 128 KiB and grows."""
 shared_models: list[Callable[[], object]] = []
-"""Each loads a model that is in use; apps add to it when they are ready."""
+"""Functions that each load a model in use; apps add theirs when they are ready."""
 
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Collect no garbage in the block, and never look through what is there at its end.
+    """Disable garbage collection in the block, and exempt its objects afterwards.
 
-    That is modules and classes, which stay as long as the process does. To look through them
-    all would stop it for a tenth of a second, now and then, and in processes that were forked
-    copy their memory. What loading has freed is given back to the system.
+    Modules and classes stay as long as the process. Scanning them would stop it for a tenth of a
+    second now and then, and would copy their memory in forked processes. Memory freed during
+    loading is returned to the system.
     """
     gc.disable()
     try:
@@ -32,7 +32,7 @@ def without_collecting() -> Iterator[None]:
 
 
 def load_shared_models() -> None:
-    """Load what processes that are forked from this one are to share; they never write to it."""
+    """Load the models that forked processes share; they never write to them."""
     return_large_blocks()
     with without_collecting():
         for load in shared_models:
@@ -40,10 +40,10 @@ def load_shared_models() -> None:
 
 
 def return_large_blocks() -> None:
-    """Let glibc give memory of large texts back as soon as they are gone.
+    """Make glibc return the memory of large texts as soon as they are freed.
 
-    By itself it soon takes them from heaps, one for each of many threads, which small
-    objects that live on keep from shrinking. Another C library is left as it is.
+    By default it takes them from heaps, one per thread, which cannot shrink while small objects
+    live in them. Other C libraries are not changed.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)

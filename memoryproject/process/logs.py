@@ -1,9 +1,8 @@
-"""Log lines without content: one line an event, made of fields from an allow-list.
+"""Writes log lines without content: one line per event, of permitted fields.
 
-What somebody said, asked or sent must not reach a log, so nothing is written because it
-happened to be in a record. Our own loggers, named `memory.…`, write sentences of ours. Of
-other people's libraries we write the sentence without what was put into it, numbers apart;
-of an exception its class and where it came from, never its text.
+Text of users must not reach a log, so only permitted fields of a record are written. Our own
+loggers, named `memory.…`, write fixed sentences. For other libraries we write the message template
+with numbers only; for an exception its class and location, never its text.
 """
 
 import json
@@ -25,11 +24,11 @@ from memoryproject.process.tables import read_table
 
 OURS = "memory."
 FIELDS = "request method route status ms bytes tenant key user job kind".split()
-"""What may be said beside an event: `bytes` is of the answer, `key` and `user` are ids."""
+"""Permitted fields of an event: `bytes` is the answer's size, `key` and `user` are ids."""
 OF_ERRORS = ("exception", "says", "sqlstate", "frames", "causes")
-"""What `describe_error` makes of an exception, for a line of ours."""
+"""Fields that `describe_error` returns."""
 PLAIN = re.compile(r"[\w./:<>^$-]{0,200}", re.ASCII)
-"""What the value of a field may be made of: ids, words of ours, patterns of routes."""
+"""Pattern of permitted values: ids, fixed words, patterns of routes."""
 FRAMES_AT_MOST = 12
 CAUSES_AT_MOST = 5
 HIDDEN = "…"
@@ -40,12 +39,12 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 def bind(**fields: Any) -> AbstractContextManager[None]:
-    """Put these fields on every line that this thread writes in the block."""
+    """Add these fields to every line that this thread writes in the block."""
     return working(fields={**get_work().fields, **fields})
 
 
 def describe(record: logging.LogRecord) -> dict[str, Any]:
-    """Return what may be written of a record, the most telling first."""
+    """Return the permitted fields of a record, the most important first."""
     line: dict[str, Any] = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname,
@@ -66,8 +65,8 @@ def describe(record: logging.LogRecord) -> dict[str, Any]:
 def tell_event(record: logging.LogRecord) -> str:
     """Return the sentence of a record.
 
-    A library that fills its sentence in before it logs leaves nothing that we could tell
-    apart; of such a record `at` says where to look it up.
+    If a library fills in its sentence before it logs, we cannot separate the values; `at` then
+    names the place in the code.
     """
     try:
         if record.name.startswith(OURS):
@@ -95,8 +94,8 @@ def _tell_value(value: object) -> object:
 def describe_error(error: BaseException) -> dict[str, Any]:
     """Return the class of an error, its frames from the outermost in, and its causes' classes.
 
-    Give it as `extra` of a line, not the error as `exc_info`: whatever else listens to the
-    logger, as a collector of errors does, would write the text.
+    Pass it as `extra`, not the error as `exc_info`: another handler of the logger, such as an error
+    collector, would write the text.
     """
     line: dict[str, Any] = {"exception": _name(error), "frames": _list_frames(error)}
     if isinstance(error, SettingError):
@@ -141,7 +140,7 @@ class JSONFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """The same for people: time, level, logger and event, then name=value."""
+    """Formats a line for people: time, level, logger and event, then name=value."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = describe(record)
@@ -155,20 +154,20 @@ def _join(value: object) -> str:
 
 
 def make_formatter(format: str) -> logging.Formatter:
-    """Return the formatter of that name, one of FORMATS."""
+    """Return the formatter for one of FORMATS."""
     return JSONFormatter() if format == "json" else TextFormatter()
 
 
 def choose_format() -> str:
-    """Return the format where none is set: lines for a person at a terminal, else JSON."""
+    """Return the default format: text at a terminal, else JSON."""
     return "text" if sys.stderr.isatty() else "json"
 
 
 class Unanswered(logging.Filter):
-    """Lets pass what Django logs of a request only where an exception comes with it.
+    """Lets pass Django's log lines about a request only if they have an exception.
 
-    The line of the request says which status was answered; Django would say it again,
-    as an ERROR where nothing is wrong with the server.
+    Our own line has the status; Django would repeat it, as an ERROR even if nothing is wrong with
+    the server.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -182,7 +181,7 @@ def make_config(*, level: str, format: str) -> dict[str, Any]:
 
 
 def install_hooks() -> None:
-    """Write what nobody caught as a line, too: Python would print its text."""
+    """Log uncaught exceptions as our lines: Python would print their text."""
     # A record that cannot be formatted is printed whole otherwise.
     logging.raiseExceptions = False
     logging.captureWarnings(True)
@@ -196,16 +195,16 @@ def _log_uncaught(error: BaseException | None) -> None:
 
 
 REQUEST_ID = re.compile(r"(?=.*[0-9])[0-9a-fA-F][0-9a-fA-F-]{7,63}")
-"""A UUID or another hexadecimal id: nothing that could say a word."""
+"""A UUID or another hexadecimal id, which cannot contain words."""
 
 
 def choose_request_id(proposed: str | None) -> str:
-    """Return the caller's own id of the request where it is one, else a new one."""
+    """Return the caller's own id of the request if it is valid, else a new one."""
     return proposed if proposed and REQUEST_ID.fullmatch(proposed) else uuid.uuid4().hex
 
 
 def report(event: str, *, logger: logging.Logger, out: Any, form: str) -> None:
-    """Print a line of a command at a terminal; write it among the other lines of a `json` log."""
+    """Print a command's line at a terminal, or write it to a `json` log."""
     if form == "json":
         logger.info(event)
     else:

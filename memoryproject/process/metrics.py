@@ -1,7 +1,7 @@
-"""What a process counts and times about itself, for Prometheus.
+"""Counters and timers of a process for Prometheus.
 
-Under gunicorn the processes write into files of one folder, `PROMETHEUS_MULTIPROC_DIR`, so that
-whichever of them is asked answers for all. What the database knows, `operations` adds.
+Under gunicorn the processes write to files in one folder, `PROMETHEUS_MULTIPROC_DIR`, so that each
+can answer for all of them. `operations` adds metrics from the database.
 """
 
 import prometheus_client
@@ -17,7 +17,7 @@ def _make_histogram(name: str, help: str, label: str) -> Histogram:
 
 
 def _make_gauge(name: str, help: str) -> Gauge:
-    """Return a gauge of which the processes that live are added up."""
+    """Return a gauge that is the sum over living processes."""
     return Gauge(name, help, multiprocess_mode="livesum", registry=REGISTRY)
 
 

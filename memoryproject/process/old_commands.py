@@ -1,10 +1,10 @@
-"""Commands that became options of others; their names go with the next version."""
+"""Old names of commands that became options of others, until the next version."""
 
 import sys
 
 
 def translate(arguments: list[str]) -> list[str]:
-    """Return the arguments of a command as they are written now; say on stderr what changed."""
+    """Return the arguments of an old command in their new form; print what changed to stderr."""
     match arguments:
         case ["drain_jobs", *rest]:
             new = ["worker", "--drain", *rest]

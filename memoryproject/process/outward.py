@@ -1,7 +1,7 @@
-"""A deadline by the clock for what is asked of a server that may answer a byte at a time.
+"""A real-time deadline for calls to other servers, which may answer a byte at a time.
 
-Timeouts of clients count each silence anew, and looking up a name has none: a server that drips
-would hold a worker for ever.
+Clients' timeouts start again with each byte, and name resolution has none: a slow server would
+block a worker forever.
 """
 
 import socket
@@ -15,25 +15,25 @@ Result = TypeVar("Result")
 
 
 class Line:
-    """The connections of one client, which are cut when a call over them takes too long."""
+    """The connections of one client, which are closed if a call takes too long."""
 
     def __init__(self) -> None:
         self._sockets: list[socket.socket] = []
 
     def add(self, connection: socket.socket) -> None:
-        """Take a connection in; one that was closed since is left out from then on."""
+        """Register a connection; closed ones are dropped."""
         self._sockets = [each for each in self._sockets if each.fileno() >= 0] + [connection]
 
     def note(self, event: str, info: dict[str, Any]) -> None:
-        """Take in what an HTTP client opens: for its extension `trace`."""
+        """Register what an HTTP client opens, as its extension `trace`."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self.add(info["return_value"].get_extra_info("socket"))
 
     def run(self, work: Callable[[], Result], *, within_s: float) -> Result:
         """Return what `work` returns, or raise what it raises; it must not use the database.
 
-        It runs in a thread of its own, which is left to itself when its time is over: its
-        connections are shut down, so that it ends, too.
+        It runs in its own thread. When its time is over, its connections are shut down, so that the
+        thread ends as well.
 
         Raises:
             TimeoutError: it has not ended in time.
@@ -46,7 +46,7 @@ class Line:
         return call.give()
 
     def cut(self) -> None:
-        """Shut all connections down: whoever reads from one, in whatever thread, reads its end."""
+        """Shut all connections down, so that every thread that reads from one sees its end."""
         for connection in self._sockets:
             with suppress(OSError):
                 # That of an SSLSocket would first take away what its reader holds.
@@ -54,7 +54,7 @@ class Line:
 
 
 class _Call(Generic[Result]):
-    """One call of a function, made by a thread for another."""
+    """One call of a function, run by another thread."""
 
     def __init__(self, work: Callable[[], Result]) -> None:
         self.is_over = Event()

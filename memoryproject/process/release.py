@@ -1,23 +1,24 @@
-"""Knows the version of the server, and whether it was installed from a wheel or is a clone."""
+"""The server's version, and whether it is installed from a wheel or is a clone."""
 
 import os
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The folder that holds `manage.py`: a clone, or `memory_server` in site-packages."""
+"""Folder of `manage.py`: a clone, or `memory_server` in site-packages."""
 IS_WHEEL = (ROOT / "__init__.py").exists()
 VERSION: str = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "version"
 ]
 COMMAND = "memory-server" if IS_WHEEL else "make"
-"""What stands before `run`, `login` and `stop`."""
+"""Prefix of the commands `run`, `login` and `stop`."""
 
 
 def _find_data_dir() -> Path:
-    """Return the data folder where MEMORY_DATA_DIR names none.
+    """Return the data folder if MEMORY_DATA_DIR names none.
 
-    Beside a wheel it would go with an upgrade: it is the user's, as the XDG specification says.
+    For a wheel it is in the user's home, by the XDG specification, as an upgrade replaces the
+    wheel.
     """
     if not IS_WHEEL:
         return ROOT / "var"

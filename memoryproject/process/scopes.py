@@ -1,4 +1,4 @@
-"""Values that hold in one thread until the end of a block, and the work that it does there."""
+"""Context variables that apply to one thread until the end of a block."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 @contextmanager
 def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
-    """Give a variable a value until the block ends."""
+    """Set a variable until the block ends."""
     token = variable.set(value)
     try:
         yield
@@ -19,10 +19,10 @@ def holding(variable: ContextVar[Value], value: Value) -> Iterator[None]:
 
 
 class Work(NamedTuple):
-    """A request or job that a thread is at: what log lines say of it, and until when it may take.
+    """The request or job that a thread works on, with its log fields and deadlines.
 
-    `deadline` is for `edge.deadlines`; None: none. `answer_until` is when the answer of a server
-    that is being asked must be there, by the monotonic clock.
+    `deadline` is for `edge.deadlines`; None: none. `answer_until` is the monotonic time limit for
+    the answer of a called server.
     """
 
     fields: Mapping[str, Any] = {}
@@ -34,10 +34,10 @@ _work: ContextVar[Work] = ContextVar("memory_work")
 
 
 def get_work() -> Work:
-    """Return what this thread is at."""
+    """Return this thread's current work."""
     return _work.get(Work())
 
 
 def working(**changes: Any) -> AbstractContextManager[None]:
-    """Change what this thread is at until the block ends."""
+    """Change this thread's current work until the block ends."""
     return holding(_work, get_work()._replace(**changes))

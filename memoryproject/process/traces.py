@@ -1,7 +1,7 @@
-"""Spans for OpenTelemetry: of requests, of memory operations and of jobs; off unless asked for.
+"""OpenTelemetry spans of requests, memory operations and jobs; off by default.
 
-Names and attributes are those of the conventions for HTTP and for generative AI. No span holds
-what somebody said, nor the text of an exception. Where spans go the `OTEL_…` variables say.
+Names and attributes follow the conventions for HTTP and for generative AI. No span has text of
+users or of exceptions. The `OTEL_…` variables say where spans are sent.
 """
 
 from __future__ import annotations  # evaluated, they would need what is optional
@@ -32,7 +32,7 @@ RECORDS = "gen_ai.memory.record.count"
 
 @cache
 def _get_tracer() -> trace.Tracer:
-    """Return the process's tracer; one that another has set up is joined."""
+    """Return the process's tracer, or one that was set up before."""
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
         provider = TracerProvider(resource=Resource.create({"service.name": NAME}))
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
@@ -48,10 +48,10 @@ def span(
     kind: str = "internal",
     carrier: Mapping[str, str] | None = None,
 ) -> Iterator[None]:
-    """Put a span around the block, below the one that `carrier`, headers of W3C, tells of.
+    """Put a span around the block, as a child of the one in `carrier` (W3C headers).
 
-    `kind` is internal, server or consumer. An exception that leaves the block marks it by its
-    class alone.
+    `kind` is internal, server or consumer. An exception that leaves the block marks it with its
+    class only.
     """
     if not settings.TRACES:
         yield
@@ -74,7 +74,7 @@ def span(
 
 
 def describe(attributes: Mapping[str, Any], *, name: str | None = None) -> None:
-    """Give the span around the caller attributes, those that are not None, or another name."""
+    """Set attributes of the current span, except those that are None, or its name."""
     if settings.TRACES:
         current = trace.get_current_span()
         current.set_attributes({key: one for key, one in attributes.items() if one is not None})
@@ -83,12 +83,12 @@ def describe(attributes: Mapping[str, Any], *, name: str | None = None) -> None:
 
 
 def mark_failed() -> None:
-    """Say that what the span around the caller is about has failed."""
+    """Mark the operation of the current span as failed."""
     if settings.TRACES:
         trace.get_current_span().set_status(trace.StatusCode.ERROR)
 
 
 def inject(headers: MutableMapping[str, str]) -> None:
-    """Tell another server, by W3C headers, which span its work belongs to."""
+    """Put the current span into W3C headers for another server."""
     if settings.TRACES:
         propagate.inject(headers)

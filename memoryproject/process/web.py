@@ -1,4 +1,4 @@
-"""How the web server is started: by a command, or forked from a process that has loaded it."""
+"""Starts the web server, by a command or forked from a process that has loaded it."""
 
 import atexit
 import os
@@ -20,9 +20,9 @@ def web_command(host: str, port: int) -> list[str]:
 
 
 def share_counts() -> str:
-    """Return the folder in which web processes count; call it before the library is imported.
+    """Return the folder for the counters of web processes; call it before importing the library.
 
-    prometheus_client reads once whether there is one.
+    prometheus_client checks only once whether there is one.
     """
     if not os.environ.get(COUNTS):
         os.environ[COUNTS] = tempfile.mkdtemp(prefix="memory-metrics-")
@@ -30,7 +30,7 @@ def share_counts() -> str:
 
 
 def serve(host: str, port: int) -> None:
-    """Be the web server, in a process that was forked for it."""
+    """Run the web server, in a process forked for it."""
     sys.argv = web_command(host, port)[2:]
     try:
         # Whose rows this process sees is nothing that requests are to inherit.

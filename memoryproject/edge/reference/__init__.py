@@ -1,4 +1,4 @@
-"""Adds to the description of the API what its code does not say, for people who read it.
+"""Adds the texts and examples that people read to the description of the API.
 
 - `introduction.md` stands first.
 - `texts.toml` has the tasks in reading order with their calls, what each does, a sentence for
@@ -7,9 +7,8 @@
 - `examples.json` has one call of each operation with its answers, and an error of each status,
   as `tests/api/test_examples.py` has recorded them.
 
-The texts stand here and not at the views and serializers because most fields mean the same
-wherever they occur: so it is written once. A `help_text` in the code, as for one that names a
-limit of the code, goes before what is written here.
+The texts are here and not at the views and serializers because most fields mean the same wherever
+they occur. A `help_text` in the code, such as one that names a limit, overrides the text here.
 """
 
 import json
@@ -33,9 +32,9 @@ CALLS: dict[str, dict[str, Any]] = {
 EXAMPLES_FILE = HERE / "examples.json"
 NONE_YET: dict[str, Any] = {"body": None, "parameters": {}, "answers": {}}
 ERRORS = "errors"
-"""Key of the examples under which the errors stand, by status."""
+"""Key of the examples of errors, by status."""
 CHOICES = "* `"
-"""How drf-spectacular begins the list of a field's choices, which is no description by itself."""
+"""Beginning of drf-spectacular's list of a field's choices, which is no description by itself."""
 CHOICE = re.compile(r"^\* `(.*)` - (.*)$", re.MULTILINE)
 
 
@@ -77,7 +76,7 @@ def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def add_meaning(described: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
-    """Return a field of a component or a parameter of an operation, `owner`, with its meaning."""
+    """Return a field of a component, or a parameter of an operation `owner`, with its meaning."""
     text = described.get("description", "")
     if all(choice == label for choice, label in CHOICE.findall(text)):
         text = text.partition(CHOICES)[0].strip()  # the list would only say each word twice
@@ -89,7 +88,7 @@ def add_meaning(described: dict[str, Any], owner: str, name: str) -> dict[str, A
 
 
 def find_meaning(owner: str, name: str) -> str:
-    """Return what a name means: by the first table that is for its owner and has it, or ""."""
+    """Return the meaning of a name, from the first table for its owner that has it, or ""."""
     for pattern, meanings in TEXTS["fields"].items():
         if name in meanings and any(fnmatchcase(owner, one) for one in pattern.split()):
             return str(meanings[name])
