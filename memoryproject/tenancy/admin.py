@@ -1,4 +1,4 @@
-"""Tenants, their keys, and the people who may look."""
+"""Admin of tenants, their keys, and people."""
 
 from typing import Any
 
@@ -59,11 +59,11 @@ class PersonAdmin(UserAdmin, ListAdmin):  # type: ignore[type-arg]
     change_password_form = AdminPasswordChangeForm
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Nobody is deleted, who would take what is on record with them: `active` ends a login."""
+        """Return False: deleting people would delete records; `active` ends a login."""
         return False
 
     def changeform_view(self, *args: Any, **options: Any) -> HttpResponse:
-        """Show and change memberships of all tenants, whichever is looked at."""
+        """Show and change a person's memberships of all tenants, whichever is selected."""
         with walls.across_tenants():
             response: HttpResponse = super().changeform_view(*args, **options)
             return response.render() if isinstance(response, TemplateResponse) else response
@@ -76,7 +76,7 @@ class PeopleAdmin(GroupAdmin, ListAdmin):
 
 @admin.register(AccessAttempt)
 class FailedLoginAdmin(ReadOnlyAdmin):
-    """Wrong passwords of late; when their time is over the next one clears them away."""
+    """Recent failed logins; once their time is over, the next one deletes them."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "state")
     list_filter = ("attempt_time",)
@@ -86,7 +86,7 @@ class FailedLoginAdmin(ReadOnlyAdmin):
 
     @coloured_word("state")
     def state(self, attempt: AccessAttempt) -> str:
-        """Return `locked` or `free`; browsers count together, and so may lock one another."""
+        """Return `locked` or `free`; clients behind one address count together."""
         ended = attempt.attempt_time + settings.AXES_COOLOFF_TIME <= timezone.now()
         locks = attempt.failures_since_start >= settings.AXES_FAILURE_LIMIT
         return "locked" if locks and not ended else "free"

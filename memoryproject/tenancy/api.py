@@ -1,4 +1,4 @@
-"""Tells a caller whose key it holds, what the key may do, and how fast."""
+"""Tells a caller the tenant of its key, and the key's permissions and limits."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class KeyOutput(Output):
 
 
 class LimitOutput(serializers.Serializer[Any]):
-    """How fast a key, or all keys of its tenant together, may call or send."""
+    """The rate at which a key, or all keys of its tenant together, may call or send."""
 
     of = serializers.ChoiceField(choices=["key", "tenant"])
     unit = serializers.ChoiceField(choices=[limits.CALLS, limits.BYTES])
@@ -38,7 +38,7 @@ class LimitOutput(serializers.Serializer[Any]):
 
 
 class WhoAmIOutput(serializers.Serializer[Any]):
-    """Whose key it is, and what it may do."""
+    """The tenant and permissions of a key."""
 
     tenant = TenantOutput()
     key = KeyOutput()
@@ -47,7 +47,7 @@ class WhoAmIOutput(serializers.Serializer[Any]):
 
 
 class WhoAmI(KeyedView):
-    """What a key is. Any valid one may ask: it needs no scope."""
+    """Shows the key. Any valid key may ask, without a scope."""
 
     permission_classes = ()
 

@@ -1,4 +1,4 @@
-"""How a request proves whose it is, and what it may do."""
+"""Authenticates requests by key, and checks what the key may do."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from memoryproject.tenancy.models import APIKey
 
 
 class KeyAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <key>`. A request has a key, as `request.auth`, and no user."""
+    """`Authorization: Bearer <key>`. Sets the key as `request.auth`; there is no user."""
 
     def authenticate(self, request: Request) -> tuple[None, APIKey]:
         words = get_authorization_header(request).split()
@@ -38,9 +38,9 @@ class KeyAuthentication(BaseAuthentication):
         """Return the key behind a secret.
 
         Raises:
-            AuthenticationFailed: it opens nothing.
-            TooFast: others were wrong too often where it comes from, and it is not one
-                that this server is known to have made.
+            AuthenticationFailed: there is no valid key.
+            TooFast: too many wrong keys came from this address, and this one is not known to be
+                from this server.
         """
         now, place = timezone.now(), neighbourhood(client_address(request))
         wait_s = guessing.is_slowed(place)
@@ -61,7 +61,7 @@ class KeyAuthentication(BaseAuthentication):
         return key
 
     def _vouch(self, request: Request, secret: str) -> APIKey | None:
-        """Return a key found lately, for a call that needs no database; None: ask again later."""
+        """Return a recently found key, for a call that needs no database; None: look it up."""
         view = request.parser_context.get("view") if request.parser_context else None
         if view is None or not view.answers_without_database():
             return None
@@ -73,9 +73,9 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasScope(BasePermission):
-    """The key must have the scope that the view names for the method.
+    """The key must have the scope that the view requires for the method.
 
-    One that is bound to users may only make calls that say that they keep to that.
+    A key bound to users may only make calls that declare support for it.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The end of a tenant: its keys, what is counted of them, and its own row."""
+"""Deletes a tenant: its keys, their usage, and its own row."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,14 +8,14 @@ from memoryproject.tenancy.models import APIKey, KeyUsage, Membership, StoredSiz
 
 
 def revoke_all(tenant: Tenant, *, now: datetime) -> None:
-    """End all keys of a tenant. Processes believe one they have just found for half a second."""
+    """Revoke all keys of a tenant. Processes accept a recently found key for half a second."""
     APIKey.objects.of(tenant).filter(revoked_at=None).update(revoked_at=now)
 
 
 def forget_users(tenant: Tenant, user_ids: Sequence[str], *, now: datetime) -> int:
-    """Take users out of the keys that are bound to them; return how many keys that were.
+    """Remove users from the keys bound to them; return how many keys these were.
 
-    A key that is bound to nobody may touch all of its tenant: one that loses its last user ends.
+    A key bound to nobody may access all of its tenant, so one that loses its last user is revoked.
     """
     bound = APIKey.objects.of(tenant).filter(user_ids__overlap=list(user_ids)).order_by("id")
     keys = list(bound.select_for_update())
@@ -28,7 +28,7 @@ def forget_users(tenant: Tenant, user_ids: Sequence[str], *, now: datetime) -> i
 
 
 def erase_tenant(tenant: Tenant) -> int:
-    """Delete a tenant of which nothing is left but keys; return how many keys it had."""
+    """Delete a tenant that has nothing but keys left; return how many keys it had."""
     ids = list(APIKey.objects.of(tenant).values_list("id", flat=True))
     execute("DELETE FROM tenancy_allowance WHERE owner = ANY(%s)", [[*ids, tenant.id]])
     for model in (StoredSize, KeyUsage, Membership):

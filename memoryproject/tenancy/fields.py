@@ -1,4 +1,4 @@
-"""Foreign keys that cannot leave their tenant."""
+"""Foreign keys that stay within a tenant."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from django.db.models.sql.where import WhereNode
 class TenantForeignKey(models.ForeignKey[Any, Any]):
     """A foreign key between two rows of the same tenant.
 
-    Django's own constraint is off: `postgresql/schema.py` adds (tenant, column) → (tenant, id),
-    so Postgres itself refuses an edge between tenants. Nothing cascades: deleting is the
-    business of one service, in one order.
+    Django's own constraint is off: `postgresql/schema.py` adds (tenant, column) → (tenant, id), so
+    PostgreSQL itself refuses a reference to another tenant. Nothing cascades: only one service
+    deletes, in a fixed order.
     """
 
     def __init__(self, to: Any, **options: Any) -> None:
@@ -23,7 +23,7 @@ class TenantForeignKey(models.ForeignKey[Any, Any]):
         super().__init__(to, **options)
 
     def get_extra_restriction(self, alias: Any, related_alias: Any) -> Any:
-        """Return that both rows of a join have one tenant: it is asked for where they lie."""
+        """Return the condition that both rows of a join have the same tenant."""
         theirs: Any = self.remote_field.model._meta.get_field("tenant")
         ours: Any = self.model._meta.get_field("tenant")
         key = ours.target_field
@@ -31,5 +31,5 @@ class TenantForeignKey(models.ForeignKey[Any, Any]):
         return WhereNode([same])
 
     def get_extra_descriptor_filter(self, instance: Any) -> dict[str, Any]:
-        """Return what else the row has that an attribute leads to."""
+        """Return a further condition on the row that an attribute refers to."""
         return {"tenant_id": instance.tenant_id}

@@ -1,7 +1,7 @@
-"""Who tries wrong keys is slowed down, by address, in the memory of this process.
+"""Slows down clients that try wrong keys, by address, in this process's memory.
 
-Nothing here asks the database, and that is the point: without a limit everybody could
-have it look for a key as fast as they can write.
+It needs no query on purpose: without a limit anybody could make the database look up keys as fast
+as they send them.
 """
 
 import math
@@ -13,11 +13,11 @@ from django.conf import settings
 
 _lock = threading.Lock()
 _forgiven_at: OrderedDict[str, float] = OrderedDict()
-"""Time on the monotonic clock at which wrong keys count no longer, by the place they came from."""
+"""Monotonic time at which an address's wrong keys no longer count."""
 
 
 def is_slowed(place: str) -> int:
-    """Return the whole seconds until the place may be wrong again; 0: it may be now."""
+    """Return the seconds until the address may try again; 0: it may now."""
     with _lock:
         lag_s = _forgiven_at.get(place, 0.0) - time.monotonic()
     return math.ceil(max(round(lag_s - 60.0 + _step_s(), 6), 0.0))  # sums of floats stray
@@ -33,5 +33,5 @@ def note_wrong_key(place: str) -> None:
 
 
 def _step_s() -> float:
-    """Return the seconds for which one wrong key counts."""
+    """Return for how many seconds one wrong key counts."""
     return 60.0 / float(settings.KEY_FAILURES)

@@ -1,4 +1,4 @@
-"""What an installation has noted about itself in the database: its key pepper, its last count.
+"""Notes of an installation in its database, such as the fingerprint of its key pepper.
 
 The notes belong to no tenant. `migrate` makes their table.
 """
@@ -27,7 +27,7 @@ class Noted(NamedTuple):
 
 
 def find_note(name: str, *, using: str = "default") -> Noted | None:
-    """Return what was noted under a name; None: nothing, or there is no table for it yet."""
+    """Return the note of that name; None if there is none, or no table yet."""
     if execute("SELECT to_regclass('public.tenancy_installation')", using=using) == [(None,)]:
         return None
     statement = "SELECT value, noted_at FROM public.tenancy_installation WHERE name = %s"
@@ -40,13 +40,13 @@ def write_note(name: str, value: str, *, using: str = "default") -> None:
 
 
 def check_pepper(*, using: str, knows_demo: bool = True) -> None:
-    """Check that the key pepper is the one of the database, before anything in it is changed.
+    """Check that our key pepper is the database's, before changing anything in it.
 
-    A database of before the fingerprint tells by the key of the demo, which stands in the
-    data folder (`knows_demo`): what is in a secret of ours only its pepper can write.
+    A database older than the fingerprint is checked by the demo's key in the data folder
+    (`knows_demo`): a secret contains a check that only its own pepper can make.
 
     Raises:
-        UnsafeDatabase: it is another one.
+        UnsafeDatabase: it has another pepper.
     """
     noted = find_note(PEPPER, using=using)
     if noted is not None:
@@ -58,7 +58,7 @@ def check_pepper(*, using: str, knows_demo: bool = True) -> None:
 
 
 def note_pepper() -> None:
-    """Note the fingerprint of our key pepper, whatever was noted so far; the owner may."""
+    """Store the fingerprint of our key pepper, replacing any other; only the owner may."""
     write_note(PEPPER, secret_form.fingerprint_pepper(), using="owner")
 
 
@@ -68,7 +68,7 @@ def _has_keys(using: str) -> bool:
 
 
 def _fits_demo() -> bool:
-    """Return False where the demo's key was made under another pepper than ours."""
+    """Return False if the demo's key was made with another pepper than ours."""
     file = settings.DATA_DIR / "api_key"
     secret = file.read_text(encoding="utf-8").strip() if file.exists() else ""
     return not secret or secret_form.may_exist(secret)

@@ -1,7 +1,7 @@
-"""Counts what each key calls: in the process first, and a row a key and day every few seconds.
+"""Counts the calls of each key, in memory first, then in one row per key and day.
 
-A request pays for an addition in memory alone. What was counted since the last write is lost
-when a process is killed; one that ends writes it.
+A request costs only an addition in memory. A killed process loses its counts since the last write;
+one that ends normally writes them.
 """
 
 import atexit
@@ -51,13 +51,13 @@ class Failure(NamedTuple):
 Counts = Counter[str | int | Failure]
 _lock = threading.Lock()
 _counts: dict[tuple[uuid.UUID, uuid.UUID, date], Counts] = defaultdict(Counter)
-"""What the columns and buckets of a row are to grow by, by tenant, key and day."""
+"""Increments of columns and buckets, by tenant, key and day."""
 
 
 def describe_failure(request: HttpRequest, response: HttpResponseBase) -> Failure | None:
-    """Return status, method, route and message of an answer from 400 on; None: it is none.
+    """Return status, method, route and message of an answer from 400 on, else None.
 
-    A message holds nothing that somebody said, nor does this: ids are cut out of it.
+    Neither a message nor this text quotes anybody; ids are removed.
     """
     if response.status_code < 400:
         return None
@@ -97,15 +97,15 @@ def find_bucket(ms: float) -> int:
 
 
 def bucket_ms(place: int) -> int:
-    """Return the milliseconds within which the answers of a bucket came."""
+    """Return the upper limit of a bucket in milliseconds."""
     return round(2 ** (place / 2))
 
 
 def write_counts() -> None:
-    """Add what this process has counted to the rows of the keys, in one statement.
+    """Add this process's counts to the rows of the keys, by one statement.
 
     Raises:
-        Error: the database is away; nothing is lost.
+        Error: the database is unavailable; nothing is lost.
     """
     with _lock:
         counts = dict(_counts)
@@ -137,13 +137,13 @@ def write_counts() -> None:
 
 
 _writing = {"wanted": False, "process": 0}
-"""Whether what is counted is to be written, and the process in which a thread does."""
+"""Whether counts are to be written, and the process whose thread does so."""
 
 
 def keep_writing() -> None:
-    """Have each process write what it counts: every few seconds, and when it ends.
+    """Make each process write its counts: every few seconds, and when it ends.
 
-    A thread begins with the first call that is counted: none outlives a fork.
+    The thread starts with the first counted call, since threads do not survive a fork.
     """
     _writing["wanted"] = True
 
@@ -169,9 +169,9 @@ def _begin_to_write() -> None:
 
 
 def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, dict[str, int]]:
-    """Return by tenant the `calls` of its keys from a day on, of which `refused` and `errors`.
+    """Return the keys' `calls` by tenant since a day, with `refused` and `errors` among them.
 
-    Errors are all answers from 400 on that are not refused as too many.
+    Errors are all answers from 400 on, except those refused as too many.
     """
     rows = KeyUsage.across_tenants.filter(tenant_id__in=ids, day__gte=since)
     failed = Sum(F("errors") + F("faults"))
@@ -181,12 +181,12 @@ def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, d
 
 
 def p95_of_key(*, since: date) -> RawSQL:
-    """Return the place of the bucket within which 95 % of a key's answers came, to select."""
+    """Return the expression for the bucket of a key's p95 latency."""
     return RawSQL(P95, [since], IntegerField())  # noqa: S611 - words of ours alone
 
 
 def find_p95(latencies: Sequence[int]) -> int | None:
-    """Return within how many milliseconds 95 % of the answers came; None: there are none."""
+    """Return the p95 latency in milliseconds, None if there are no answers."""
     left = math.ceil(0.95 * sum(latencies))
     for place, count in enumerate(latencies):
         left -= count

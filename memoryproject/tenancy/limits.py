@@ -1,8 +1,8 @@
-"""How often a key, and all keys of a tenant together, may call, and how much a tenant may send.
+"""Rate limits of calls, for a key and for its tenant, and of bytes sent by a tenant.
 
-An allowance fills evenly, by its rate, up to a burst. It is kept in the database, and so
-is the same for all processes; one statement takes calls from both, or from neither. Of a large
-allowance a process takes some calls or bytes ahead, a hundredth of a burst, and asks less often.
+An allowance refills at its rate, up to a burst (a token bucket). It is stored in the database, and
+so is the same for all processes; one statement takes calls from both, or from neither. From a large
+allowance a process takes a hundredth of a burst in advance, to query less often.
 """
 
 import math
@@ -18,18 +18,18 @@ from memoryproject.edge.errors import Problem, TooFast
 from memoryproject.tenancy.models import APIKey, Tenant
 
 CALLS, BYTES, QUESTIONS = "calls", "bytes", "questions"
-"""A question is a call of `ask`, for which a language model works."""
+"""Units of limits. A question is a call of `ask`, for which a language model works."""
 SETTINGS = {CALLS: "rate", BYTES: "byte_rate", QUESTIONS: "ask_rate"}
-"""The names in a tenant's settings: how many a minute, or 0 for no limit."""
+"""Keys of a tenant's settings: how many per minute, or 0 for no limit."""
 VERBS = {CALLS: "make", BYTES: "send", QUESTIONS: "ask"}
 RATES_AT_MOST = {CALLS: 10**6, BYTES: 10**10, QUESTIONS: 10**6}
 BURST_SHARE = 10
 BURST_AT_LEAST = 10
 BYTES_AT_LEAST = settings.MAX_BODY_BYTES
-"""May come at once however low the rate is: the largest body."""
+"""Smallest burst in bytes, whatever the rate: the largest body."""
 AHEAD_SHARE = 100
 NONE = 0
-"""The rate that stands for no limit."""
+"""The rate that means no limit."""
 REMEMBERED_AT_MOST = 10_000
 LAGS = """
 SELECT DISTINCT ON (owner) owner, extract(epoch FROM due_at - clock_timestamp())::float
@@ -39,7 +39,7 @@ TAKE = "SELECT wait_s, short FROM public.memory_take_call(%s::uuid[], %s, %s)"
 
 
 class Allowance(NamedTuple):
-    """How fast somebody may call or send: `rate` a minute, `burst` of them at once."""
+    """A limit: `rate` per minute, `burst` of them at once."""
 
     owner: uuid.UUID
     whose: str
@@ -53,20 +53,20 @@ class Allowance(NamedTuple):
 
 
 _ahead: dict[tuple[Allowance, ...], int] = {}
-"""Calls or bytes that this process has taken and not used, by whose they are."""
+"""Calls or bytes that this process has taken in advance, by their owner."""
 _lock = threading.Lock()
 
 
 def find_burst(rate: int) -> int:
-    """Return how many calls may come at once: a tenth of a minute's, and not less than ten.
+    """Return how many calls may come at once: a tenth of a minute's, at least ten.
 
-    Never more than a minute's, which counts where the rate is below ten.
+    At most a minute's, which matters for rates below ten.
     """
     return min(rate, max(rate // BURST_SHARE, BURST_AT_LEAST))
 
 
 def allowances_of(key: APIKey) -> list[Allowance]:
-    """Return what a call with `key` is taken from, the key's first; without limits: nothing."""
+    """Return the allowances for a call with `key`, the key's first; empty without limits."""
     return [
         Allowance(owner.id, whose, rate, find_burst(rate))
         for owner, whose in ((key, "This key"), (key.tenant, "This tenant"))
@@ -75,7 +75,7 @@ def allowances_of(key: APIKey) -> list[Allowance]:
 
 
 def byte_allowances_of(tenant: Tenant) -> list[Allowance]:
-    """Return what the body of a call is taken from; without a limit: nothing."""
+    """Return the allowances for the body of a call; empty without a limit."""
     rate = find_rate(tenant, BYTES)
     burst = max(rate // BURST_SHARE, BYTES_AT_LEAST)
     owner = uuid.uuid5(tenant.id, BYTES)
@@ -83,7 +83,7 @@ def byte_allowances_of(tenant: Tenant) -> list[Allowance]:
 
 
 def question_allowances_of(tenant: Tenant) -> list[Allowance]:
-    """Return what a question is taken from; without a limit: nothing."""
+    """Return the allowances for a question; empty without a limit."""
     rate = find_rate(tenant, QUESTIONS)
     owner = uuid.uuid5(tenant.id, QUESTIONS)
     row = Allowance(owner, "This tenant", rate, find_burst(rate), QUESTIONS)
@@ -97,7 +97,7 @@ def find_rate(owner: APIKey | Tenant, unit: str = CALLS) -> int:
 
 
 def _rates_of(owner: APIKey | Tenant, unit: str) -> tuple[int | None, int]:
-    """Return the own rate of a key or a tenant, None where it has none, and the server's."""
+    """Return the own rate of a key or a tenant, or None, and the server's."""
     if isinstance(owner, APIKey):
         return owner.rate, settings.KEY_RATE
     usual = {
@@ -109,10 +109,10 @@ def _rates_of(owner: APIKey | Tenant, unit: str) -> tuple[int | None, int]:
 
 
 def take_call(key: APIKey, *, body_bytes: int = 0) -> None:
-    """Take one call from the allowances of a key and of its tenant, and its body's bytes.
+    """Take one call, and the bytes of its body, from the allowances of a key and its tenant.
 
-    Commits by itself, where no transaction is open: a lock on a tenant's allowance that
-    lasted as long as a call would make all its calls wait for each other.
+    Commits by itself, if no transaction is open: a lock on a tenant's allowance for the whole call
+    would make its calls wait for each other.
 
     Raises:
         TooFast: one of them is used up. Of the bytes nothing was taken then.
@@ -124,7 +124,7 @@ def take_call(key: APIKey, *, body_bytes: int = 0) -> None:
 
 
 def _take_some(allowances: list[Allowance], count: int) -> None:
-    """Take so many from each, or none from any, and if there are enough some more ahead."""
+    """Take this many from each, or none from any, and if possible some more in advance."""
     owners = tuple(allowances)
     with _lock:
         if (left := _ahead.get(owners, 0)) >= count:
@@ -146,7 +146,7 @@ def _take_some(allowances: list[Allowance], count: int) -> None:
 
 
 def take(allowances: list[Allowance], *, count: int = 1) -> None:
-    """Take so many calls or bytes from each of the allowances, or none from any.
+    """Take this many calls or bytes from each of the allowances, or none from any.
 
     Raises:
         TooFast: one of them is used up.
@@ -182,13 +182,13 @@ def list_remaining(key: APIKey) -> list[dict[str, Any]]:
 
 
 def set_rate(owner: APIKey | Tenant, rate: int | None, unit: str = CALLS) -> None:
-    """Give a key, or a tenant, a rate of its own, 0 for no limit, None for the server's.
+    """Set the rate of a key or a tenant; 0: no limit, None: the server's.
 
-    Processes that have just found a key go by the old one for half a second. Only a tenant has
-    a rate of bytes and of questions.
+    Processes that have just found a key use its old rate for half a second. Only a tenant has rates
+    of bytes and of questions.
 
     Raises:
-        Problem: it is no rate.
+        Problem: it is not a valid rate.
     """
     if rate is not None and not 0 <= rate <= RATES_AT_MOST[unit]:
         raise Problem(f"A rate is from 0 to {RATES_AT_MOST[unit]} {unit} a minute; 0: no limit.")

@@ -1,4 +1,4 @@
-"""The guarded door: rows of tenants load only for a named tenant."""
+"""Managers that load rows of tenants only for a named tenant."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class UnscopedQuery(Exception):
-    """Code asked for rows of all tenants through the door of one."""
+    """Code queried the rows of all tenants through the manager of one."""
 
 
 class TenantManager(models.Manager[Row]):
-    """Loads nothing until it is told whose rows: `Fact.objects.of(tenant)`."""
+    """Loads nothing unless a tenant is named: `Fact.objects.of(tenant)`."""
 
     def get_queryset(self) -> models.QuerySet[Row]:
         raise UnscopedQuery(
@@ -29,9 +29,9 @@ class TenantManager(models.Manager[Row]):
         )
 
     def of(self, tenant: Tenant) -> models.QuerySet[Row]:
-        """Return the rows of `tenant`, which know it, in no order.
+        """Return the rows of `tenant`, unordered; each has `tenant` set.
 
-        For a key that is bound to users those of theirs.
+        For a key bound to users, only their rows.
         """
         rows = super().get_queryset().filter(tenant=tenant)
         # As Django's related managers do it: no row asks the database for its tenant.
@@ -41,7 +41,7 @@ class TenantManager(models.Manager[Row]):
         return rows if users is None else rows.filter(cast(Any, self.model).of_users(users))
 
     def within(self, conversation: Any) -> models.QuerySet[Row]:
-        """Return the rows of a conversation, of its tenant as `of` returns them."""
+        """Return the rows of a conversation, filtered by its tenant as in `of`."""
         return self.of(conversation.tenant).filter(conversation=conversation)
 
     def create(self, **values: Any) -> Row:

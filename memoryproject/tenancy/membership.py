@@ -1,8 +1,8 @@
-"""Which tenants a person may look at in the admin, and which one they are looking at.
+"""The tenants that a person may see in the admin, and the selected one.
 
-A role is a group. Who is in the group has the role in all tenants, also in those to come; a
-membership gives it in one. Superusers see all tenants. The tenant that is looked at is kept
-in the session, and the walls show its rows alone; who may see all can look at all at once.
+A role is a group. Members of the group have the role in all tenants, also in future ones; a
+membership gives it in one tenant. Superusers see all tenants. The selected tenant is stored in the
+session, and only its rows are visible; people who may see all tenants can also select all.
 """
 
 import re
@@ -23,7 +23,7 @@ from memoryproject.tenancy.models import Membership, Tenant
 
 SESSION_KEY = "tenant"
 FIELD = "tenant"
-"""Field of an address or a form that names the tenant to look at; empty: all of them."""
+"""Field of an address or a form with the tenant to select; empty: all of them."""
 OFFERED_AT_MOST = 200
 NAME_SHOWN_AT_MOST = 60
 CARRIED = ("q", "days", "phrase", "query", "since", "until")
@@ -32,13 +32,13 @@ AN_ID = re.compile(r"/[0-9a-f]{8}-[0-9a-f-]{27}/|/\d+/")
 
 @dataclass(frozen=True)
 class TenantChoice:
-    """The tenants that a person may see, and the one looked at; None: all, or none at all."""
+    """The tenants that a person may see, and the selected one; None: all, or none at all."""
 
     sees_all: bool
     current: Tenant | None
     request: HttpRequest
     unknown: str = ""
-    """The name that the address gave, if the person sees no tenant of that name."""
+    """The name in the address, if the person sees no tenant of that name."""
 
     @property
     def whose(self) -> str:
@@ -48,7 +48,7 @@ class TenantChoice:
 
     @cached_property
     def offered(self) -> list[Tenant]:
-        """The tenants to choose from, by name; the one looked at is always among them."""
+        """The tenants to choose from, by name; always with the selected one."""
         with walls.across_tenants():
             rows = visible_tenants(self.request.user, self.sees_all).order_by("name")
             tenants = list(rows[:OFFERED_AT_MOST])
@@ -57,13 +57,13 @@ class TenantChoice:
 
     @property
     def way(self) -> str:
-        """Where another choice leads: the same page, but from the page of a row home."""
+        """Where another choice leads: the same page, or home from the page of a row."""
         path = self.request.path
         return reverse("admin:index") if AN_ID.search(path) else path
 
     @property
     def carried(self) -> list[tuple[str, str]]:
-        """What of the address holds for another tenant, too."""
+        """The part of the address that is kept for another tenant."""
         query = self.request.GET
         return [
             (name, query[name])
@@ -73,7 +73,7 @@ class TenantChoice:
 
 
 class RoleBackend(ModelBackend):
-    """Gives people the rights of their groups, and of their roles in the tenant looked at."""
+    """Gives people the rights of their groups, and of their roles in the selected tenant."""
 
     def _get_group_permissions(self, user_obj: Any) -> QuerySet[Permission]:
         given = Q(group__user=user_obj)
@@ -85,13 +85,13 @@ class RoleBackend(ModelBackend):
 
 
 def sees_all_tenants(user: Any) -> bool:
-    """Return whether what a person may do holds in all tenants: it was given without one."""
+    """Return whether the person has a role in all tenants."""
     given: bool = user.groups.exists() or user.user_permissions.exists()
     return user.is_superuser or given
 
 
 def visible_tenants(user: Any, sees_all: bool) -> QuerySet[Tenant]:
-    """Return the tenants that a person may look at; to be read across tenants."""
+    """Return the tenants that a person may see; to be read across tenants."""
     if sees_all:
         return Tenant.objects.all()
     memberships = Membership.across_tenants.filter(person=user)
@@ -99,11 +99,11 @@ def visible_tenants(user: Any, sees_all: bool) -> QuerySet[Tenant]:
 
 
 def choose_tenant(request: HttpRequest) -> TenantChoice:
-    """Return the tenant that a request looks at, and remember it in the session.
+    """Return the selected tenant of a request, and remember it in the session.
 
-    That is the one that the address names, for this request alone one that a form names, or
-    the one of the request before; without any it is the only one there is, or the first by
-    name of those whose member the person is. The name is taken out of `request.GET`.
+    It is named by the address, or for this request only by a form, or is that of the request
+    before. Otherwise it is the only tenant, or the first by name in which the person is a member.
+    The name is removed from `request.GET`.
     """
     user: Any = request.user
     sees_all = sees_all_tenants(user)
@@ -121,7 +121,7 @@ def choose_tenant(request: HttpRequest) -> TenantChoice:
 def _find_named(
     request: HttpRequest, tenants: QuerySet[Tenant], sees_all: bool
 ) -> tuple[Tenant | None, str]:
-    """Return the tenant that the request or its session names, and a name that is unknown."""
+    """Return the tenant that the request or its session names, and the name if it is unknown."""
     unknown = ""
     if FIELD in request.GET:
         name = request.GET[FIELD].strip()
@@ -151,7 +151,7 @@ def _find(tenants: QuerySet[Tenant], name: str) -> Tenant | None:
 
 @contextmanager
 def looking_at(user: User, tenant: Tenant) -> Iterator[None]:
-    """See a tenant's rows with the rights that a person has there, until the block ends."""
+    """Show a tenant's rows, with the person's rights there, until the block ends."""
     before = getattr(user, "looks_at", None)
     try:
         _look_at(user, tenant.id)

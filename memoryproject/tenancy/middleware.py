@@ -1,4 +1,4 @@
-"""Whose rows a request may see."""
+"""Sets whose rows a request may see."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,11 +18,11 @@ ADMIN = "/admin/"
 
 
 class WallsMiddleware:
-    """Shows the people in the admin the tenant they look at, and the API nobody's rows.
+    """Shows admin users the rows of the selected tenant, and API requests none at first.
 
-    Nobody's until a key has shown whose: `KeyAuthentication` then names the tenant. What
-    it named ends with the request, however that ends. Stands after those that find out
-    who has logged in. A person's choice of a tenant is `request.tenants`.
+    API requests see the rows of the key's tenant once `KeyAuthentication` has found it. This ends
+    with the request, in any case. It comes after the middlewares that find the logged-in user. A
+    person's selection is in `request.tenants`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -54,7 +54,7 @@ class WallsMiddleware:
         return response
 
     def _answer_call(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and count the answer to the key that was sent, if any opens something."""
+        """Answer, and count the answer for the key that was sent, if it is valid."""
         started = time.monotonic()
         response = self._get_response(request)
         key = getattr(request, "auth", None)
@@ -79,7 +79,7 @@ def _is_of_staff(request: HttpRequest) -> bool:
 
 
 def _continue(content: Iterator[bytes], whose: str) -> Iterator[bytes]:
-    """Yield what is still to be read from the database when the view has long returned."""
+    """Yield the rest of an answer that is read from the database after the view has returned."""
     while True:
         with walls.seeing(whose):
             part = next(content, None)

@@ -1,4 +1,4 @@
-"""Steps that migrations of every app take; kept stable, since they use them."""
+"""Operations for the migrations of all apps; kept stable, since old migrations use them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ HERE = str(Path(__file__).with_name("migrations") / "0001_initial.py")
 
 
 def read_sql(migration: str, name: str) -> str:
-    """Return the text of sql/<name>.sql beside a migration's file."""
+    """Return sql/<name>.sql beside a migration's file."""
     return (Path(migration).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 class Statement(migrations.RunSQL):
-    """SQL that is made from the arguments; a migration that is written anew names these."""
+    """SQL built from the arguments; a squashed migration names these."""
 
     deconstruct = Operation.deconstruct
 
@@ -40,11 +40,11 @@ WHOSE = (
 
 
 class AddTenantPolicy(Statement):
-    """Let who serves see and write those rows of a table alone whose tenant it acts for.
+    """Let the serving role read and write only rows of the tenant it acts for.
 
-    The variable `memory.tenant` says for whom: a tenant's id, `*` for all, nothing for none.
-    The owner of the table is held to it, too. Without `reads` all rows are seen, and only
-    writing is held to it: for tables on which a condition more costs the plan.
+    The variable `memory.tenant` has the tenant's id, `*` for all, or nothing for none. The policy
+    also applies to the owner of the table. Without `reads` all rows can be read, and only writes
+    are restricted: for tables whose query plans suffer from another condition.
     """
 
     def __init__(self, table: str, *, column: str = "tenant_id", reads: bool = True) -> None:
@@ -65,9 +65,9 @@ class AddTenantPolicy(Statement):
 
 
 class CountStored(Statement):
-    """Count a table's rows, and the bytes of some columns, to what their tenants store.
+    """Count a table's rows, and the bytes of some columns, as stored by their tenants.
 
-    With `changes` also where these columns are updated.
+    With `changes`, also when these columns are updated.
     """
 
     def __init__(self, table: str, columns: list[str], *, changes: bool = False) -> None:
@@ -81,7 +81,7 @@ class CountStored(Statement):
 
 
 class ForbidChanges(Statement):
-    """Make a table append-only: UPDATE and DELETE raise, whoever asks."""
+    """Make a table append-only: UPDATE and DELETE raise for everyone."""
 
     def __init__(self, table: str) -> None:
         super().__init__(

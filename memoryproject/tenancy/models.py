@@ -1,4 +1,4 @@
-"""Who owns what: tenants, their keys, and the base of every table they own."""
+"""Tables of tenants and their keys, and the base of all tables with tenants' rows."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -43,9 +43,9 @@ class Tenant(models.Model):
         return self.name
 
     def change_setting(self, name: str, value: Any = models.NOT_PROVIDED) -> None:
-        """Store one setting of this tenant, or without a value take it away.
+        """Store one setting of this tenant; without a value, delete it.
 
-        The row is locked: others may be changing other settings at the same time.
+        The row is locked, as others may be changing other settings at the same time.
         """
         with transaction.atomic():
             row = Tenant.objects.select_for_update(no_key=True).get(id=self.id)
@@ -65,13 +65,13 @@ class TenantModel(models.Model):
     objects = TenantManager()
     across_tenants = models.Manager()
     users_by: ClassVar[str] = ""
-    """The column that says which user's a row is, or the one of its conversation; empty: none."""
+    """Column with a row's user, or with its conversation; empty: none."""
 
     def __str__(self) -> str:
         return f"{getattr(self, 'kind', self._meta.verbose_name)} {self.pk}"
 
     def _do_update(self, *args: Any, **options: Any) -> Any:
-        """Update the row by its whole key: Django knows the id alone."""
+        """Update the row by its whole key: Django only knows the id."""
         rows, *rest = args
         return super()._do_update(rows.filter(tenant_id=self.tenant_id), *rest, **options)
 
@@ -89,7 +89,7 @@ class TenantModel(models.Model):
 
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
-        """Return what holds of the rows that a key bound to these users may see."""
+        """Return the condition on rows that a key bound to these users may see."""
         if not cls.users_by:
             return Q()
         home: Any = cls._meta.get_field(cls.users_by).related_model
@@ -104,10 +104,10 @@ class TenantModel(models.Model):
 
 
 class StoredSize(TenantModel):
-    """A part of what a tenant stores; the sum of its rows is all of it.
+    """A part of what a tenant stores; the sum of its rows is the total.
 
-    Triggers on the tables of messages and notes keep it, within the transaction that writes
-    there. One that finds all rows locked adds another: no writer waits for the next.
+    Triggers on messages and notes update it in the same transaction. If all rows are locked, a
+    trigger adds another one, so that no writer waits.
     """
 
     row_count = models.BigIntegerField(help_text="Messages, notes and their earlier versions.")
@@ -130,7 +130,7 @@ DEFAULT_SCOPES = [
     ("user", "in all conversations of its user"),
     ("tenant", "in the tenant"),
 ]
-"""Scopes in which retrieve calls of a key look by default."""
+"""Possible default scopes of a key's retrieve calls."""
 
 
 class APIKey(TenantModel):
@@ -221,7 +221,7 @@ class APIKey(TenantModel):
 
 
 class Membership(TenantModel):
-    """That a person has a role in one tenant; a person's groups are roles in all of them."""
+    """A person's role in one tenant; a person's groups are roles in all tenants."""
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
@@ -237,7 +237,7 @@ class Membership(TenantModel):
 
 
 class KeyUsage(TenantModel):
-    """What a key called on one day (UTC)."""
+    """The calls of a key on one day (UTC)."""
 
     key = TenantForeignKey(APIKey, db_index=False)
     day = models.DateField()

@@ -1,4 +1,4 @@
-"""How much a tenant stores, and how much it may: rows and bytes of messages and notes."""
+"""Quotas of a tenant: rows and bytes of its messages and notes."""
 
 import math
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from memoryproject.edge.errors import OverQuota, Problem
 from memoryproject.tenancy.models import StoredSize, Tenant
 
 BYTES, ROWS = "quota_bytes", "quota_rows"
-"""The names in a tenant's settings: whole numbers, 0 for no limit."""
+"""Keys of a tenant's settings: whole numbers, 0 for no limit."""
 QUOTA_AT_MOST = 2**60
 FAR_BYTES, FAR_ROWS, FAR_S = 2 * 1024**3, 1_000_000, 1.0
-"""Who has that much room left, more than can arrive in so many seconds, is not measured again
-before they are over."""
+"""A tenant with this much room left, more than can arrive in FAR_S seconds, is not measured again
+until then."""
 
 
 class Storage(NamedTuple):
@@ -27,9 +27,9 @@ class Storage(NamedTuple):
 
 
 def measure_storage(tenant: Tenant) -> Storage:
-    """Return what a tenant stores by what has been committed, and what it may store.
+    """Return what a tenant stores, as committed so far, and its limits.
 
-    Never below zero: counts that are wrong are repaired by night, and shown to nobody.
+    Never below zero: wrong counts are repaired at night, and not shown.
     """
     parts = StoredSize.objects.of(tenant)
     stored = parts.aggregate(bytes=Sum("byte_count", default=0), rows=Sum("row_count", default=0))
@@ -39,7 +39,7 @@ def measure_storage(tenant: Tenant) -> Storage:
 
 
 def limits_of(tenant: Tenant) -> tuple[int | None, int | None]:
-    """Return how many bytes and how many rows a tenant may store; None: no limit."""
+    """Return the limits of bytes and rows of a tenant; None: no limit."""
     own = tenant.settings
     return (
         own.get(BYTES, settings.TENANT_BYTES) or None,
@@ -48,13 +48,13 @@ def limits_of(tenant: Tenant) -> tuple[int | None, int | None]:
 
 
 def check_quota(tenant: Tenant, *, more_rows: int, more_bytes: int) -> None:
-    """Check that a tenant may store so much more.
+    """Check that a tenant may store this much more.
 
-    It locks nothing: writes at the same moment may each find the same room. Who has used little
-    of it is believed to go on so for some seconds.
+    It locks nothing, so writes at the same moment may use the same room. A tenant far below its
+    quota is not checked again for some seconds.
 
     Raises:
-        OverQuota: it may not; the message says what is stored, and what may be.
+        OverQuota: it may not; the message has the size and the limit.
     """
     far = f"tenancy:far-from-quota:{tenant.id}"
     if not any(limits_of(tenant)) or cache.get(far) == limits_of(tenant):
@@ -76,10 +76,10 @@ def check_quota(tenant: Tenant, *, more_rows: int, more_bytes: int) -> None:
 
 
 def set_quota(tenant: Tenant, quota: Mapping[str, int | None]) -> None:
-    """Change a tenant's own limits by name (`BYTES`, `ROWS`); 0: none, None: the server's.
+    """Set a tenant's own limits by name (`BYTES`, `ROWS`); 0: none, None: the server's.
 
     Raises:
-        Problem: one is no limit; nothing was changed.
+        Problem: one is invalid; nothing was changed.
     """
     if any(limit is not None and not 0 <= limit <= QUOTA_AT_MOST for limit in quota.values()):
         raise Problem(f"A quota is from 0 to {QUOTA_AT_MOST}; 0: no limit.")

@@ -1,6 +1,6 @@
-"""What a key's reading must see: its own last write, and that an erasure of its tenant is done.
+"""Makes sure that a key reads its own last write, and nothing erased from its tenant.
 
-Both are kept as positions of the primary's log, only where there are replicas to read from.
+Both are stored as positions of the primary's log, only if there are replicas.
 """
 
 import uuid
@@ -33,17 +33,17 @@ NOTE_TENANT = NOTE.format(table="tenancy_tenant", tenant="id")
 
 @dataclass(slots=True)
 class Reading:
-    """Who reads, and from where: handed down from a call to what reads for it."""
+    """The key that reads, and the server used; passed from a call to the code that reads for it."""
 
     tenant: Tenant
     key: APIKey | None = None
     source: Source | None = None
-    """Source that answered so far, the oldest of several; None: there was no choice."""
+    """Server that has answered so far, the one with the oldest data; None: there was no choice."""
 
     def read(self, work: Callable[[], Result], *, fresh: bool = False) -> Result:
-        """Return what work that only reads returns: on a replica, where one is recent enough.
+        """Return the result of read-only work, from a replica if one is recent enough.
 
-        With `fresh` it has all that is committed now.
+        With `fresh` it sees everything committed by now.
         """
         params = [None if self.key is None else self.key.id, self.tenant.id]
         result, source = replicas.read(work, since=SINCE, params=params, fresh=fresh)
@@ -53,12 +53,12 @@ class Reading:
 
 
 def note_write(key: APIKey) -> None:
-    """Remember that the key has written, once that is committed: it reads nothing older."""
+    """Record that the key has written, once committed, so that it reads nothing older."""
     _note(NOTE_KEY, key.tenant_id, key.id)
 
 
 def note_erasure(tenant: Tenant) -> None:
-    """Remember that something of the tenant was erased: none of its keys reads it any more."""
+    """Record an erasure in the tenant, so that none of its keys reads the erased data."""
     _note(NOTE_TENANT, tenant.id, tenant.id)
 
 

@@ -1,4 +1,4 @@
-"""What the secret of a key looks like, and what of it is stored."""
+"""The format of a key's secret, and what is stored of it."""
 
 import base64
 import hashlib
@@ -10,11 +10,11 @@ from django.conf import settings
 
 CHECK_CHARACTERS = 11
 SECRET = re.compile(r"mem_([\w-]{43})([\w-]{11})?", re.ASCII)
-"""The second part, which older secrets lack, only this server can write beside the first."""
+"""Pattern of a secret. The second part, missing in old ones, only this server can make."""
 
 
 def make_secret() -> str:
-    """Return a new secret: 256 random bits, and behind them a check of their own."""
+    """Return a new secret: 256 random bits, followed by their check."""
     random = secrets.token_urlsafe(32)
     return f"mem_{random}{_write_check(random)}"
 
@@ -26,27 +26,27 @@ def hash_secret(secret: str) -> str:
 
 
 def fingerprint_pepper() -> str:
-    """Return what the database keeps to know the key pepper again; it says nothing about it."""
+    """Return the pepper's fingerprint for the database; it reveals nothing about it."""
     pepper = settings.KEY_PEPPER.encode()
     return hmac.digest(pepper, b"fingerprint of the key pepper", "sha256").hex()
 
 
 def may_exist(secret: str) -> bool:
-    """Return whether this server may have made a secret; asks nobody.
+    """Return whether this server may have made a secret, without a query.
 
-    A wrong check settles it. Older secrets have none: of those only the form is seen.
+    A wrong check excludes it. Old secrets have none: only their format is checked.
     """
     parts = SECRET.fullmatch(secret)
     return parts is not None and (parts[2] is None or _is_right(*parts.groups()))
 
 
 def has_form(secret: str) -> bool:
-    """Return whether it looks like a secret of some server of ours, this one or another."""
+    """Return whether it has the format of a secret, of this server or another."""
     return SECRET.fullmatch(secret) is not None
 
 
 def has_check(secret: str) -> bool:
-    """Return whether this server has made a secret, by the check in it."""
+    """Return whether this server made a secret, by the check in it."""
     parts = SECRET.fullmatch(secret)
     return parts is not None and parts[2] is not None and _is_right(*parts.groups())
 
@@ -56,9 +56,9 @@ def _is_right(random: str, check: str) -> bool:
 
 
 def _write_check(random: str) -> str:
-    """Return what stands behind the random part of a secret.
+    """Return the check after the random part of a secret.
 
-    What it is made of differs from every secret: it is no hash of one.
+    Its input differs from every secret, so it is no secret's hash.
     """
     digest = hmac.digest(settings.KEY_PEPPER.encode(), f"check:{random}".encode(), "sha256")
     return base64.urlsafe_b64encode(digest).decode()[:CHECK_CHARACTERS]

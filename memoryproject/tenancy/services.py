@@ -1,4 +1,4 @@
-"""Making tenants and keys, and finding the key behind a secret."""
+"""Creates tenants and keys, and finds the key of a secret."""
 
 import time
 import uuid
@@ -26,19 +26,19 @@ from memoryproject.text.cleaning import DEFANGED
 LAST_USED_STEP = timedelta(minutes=1)
 PREFIX_CHARACTERS = 10
 GRACE = timedelta(days=1)
-"""Time for which a secret that was replaced is still accepted."""
+"""Time for which a replaced secret is still accepted."""
 GRACE_AT_MOST = timedelta(days=90)
 REMEMBERED_AT_MOST = 10_000
 REFUSED_FOR_S = 60.0
-"""Seconds for which a wrong secret is not looked up again for a place that guesses."""
+"""Seconds for which a wrong secret is not looked up again for an address that guesses."""
 _found_keys: dict[str, tuple[APIKey, float]] = {}
-"""Keys that were found, by keyed hash, with the time on the monotonic clock."""
+"""Keys found recently, by keyed hash, with their monotonic time."""
 _refused: dict[str, float] = {}
-"""Keyed hashes that opened nothing, with the time on the monotonic clock."""
+"""Keyed hashes without a key, with their monotonic time."""
 
 
 class NewKey(NamedTuple):
-    """A key just made; `secret` is shown once and stored nowhere."""
+    """A new key; `secret` is shown once and not stored."""
 
     key: APIKey
     secret: str
@@ -61,12 +61,12 @@ def create_api_key(
     links: str = DEFANGED,
     default_scope: str = "",
 ) -> NewKey:
-    """Make a key; with no `scopes` it may do everything its tenant may.
+    """Create a key; without `scopes` it may do everything its tenant may.
 
-    With `key_id`, which the caller makes, asking twice makes one key. `rate` is in calls a
-    minute, 0 for no limit, None for the server's. With `user_ids` it sees and writes only what
-    is theirs. `links`: how its answers print them. `default_scope`: where calls look that do
-    not say; empty: as the tenant's settings say.
+    With a `key_id` from the caller, calling twice creates one key. `rate` is in calls a minute, 0
+    for no limit, None for the server's. With `user_ids` it reads and writes only their data.
+    `links`: how its answers print links. `default_scope`: scope of calls that name none; empty: by
+    the tenant's settings.
 
     Raises:
         Conflict: there is a key of that id; its secret cannot be shown again.
@@ -94,7 +94,7 @@ def create_api_key(
 
 
 def revoke_api_key(*, key: APIKey, now: datetime) -> None:
-    """End a key for good. Processes that have just found it believe it for half a second.
+    """Revoke a key permanently. Processes that have just found it accept it for half a second.
 
     Raises:
         Conflict: it is revoked already.
@@ -107,15 +107,14 @@ def revoke_api_key(*, key: APIKey, now: datetime) -> None:
 
 
 def rotate_key(*, key: APIKey, now: datetime, grace: timedelta = GRACE) -> NewKey:
-    """Give a key another secret; the one so far is accepted until `grace` is over.
+    """Give a key a new secret; the old one is accepted until `grace` is over.
 
-    With no grace it is refused at once, by processes that have just found it after half a
-    second. A secret from before, whose own grace still lasted, is refused from now on:
-    there are never more than two.
+    Without grace it is refused at once, or after half a second by processes that have just found
+    it. A still older secret is refused from now on: there are never more than two.
 
     Raises:
         Conflict: the key is revoked or has expired, or its secret was replaced meanwhile.
-        Problem: the grace is none.
+        Problem: the grace is invalid.
     """
     if not timedelta(0) <= grace <= GRACE_AT_MOST:
         raise Problem(f"The grace is between none and {GRACE_AT_MOST.days} days.")
@@ -138,10 +137,10 @@ def rotate_key(*, key: APIKey, now: datetime, grace: timedelta = GRACE) -> NewKe
 
 
 def is_worth_a_look(secret: str, *, now: datetime) -> bool:
-    """Return whether a secret is to be looked up though it comes from where others guess.
+    """Return whether to look up a secret from an address that guesses.
 
-    It is when only this server can have made it, or when this process has found it lately;
-    and not when it has opened nothing just now, as one that is revoked.
+    Yes if only this server can have made it, or if this process found it recently; no if a lookup
+    has just failed, as for a revoked key.
     """
     hashed = hash_secret(secret)
     if time.monotonic() - _refused.get(hashed, -REFUSED_FOR_S) < REFUSED_FOR_S:
@@ -150,11 +149,11 @@ def is_worth_a_look(secret: str, *, now: datetime) -> bool:
 
 
 def find_key(*, secret: str, now: datetime) -> APIKey | None:
-    """Return the valid key behind `secret`, with its tenant; None if there is none.
+    """Return the valid key of `secret`, with its tenant, or None.
 
-    A key that was just found is believed for KEY_REMEMBERED_S: so long may one that is
-    revoked still pass, and a change of its tenant's settings take. The lookup compares
-    keyed hashes, so its timing tells nothing about secrets.
+    A key just found is cached for KEY_REMEMBERED_S: for that time a revoked key may still pass, and
+    changed settings of its tenant may not apply. The lookup compares keyed hashes, so its timing
+    reveals nothing about secrets.
     """
     if not may_exist(secret):
         if has_form(secret):
@@ -172,16 +171,16 @@ def find_key(*, secret: str, now: datetime) -> APIKey | None:
 
 
 def find_key_seen_lately(*, secret: str, now: datetime) -> APIKey | None:
-    """Return the key behind `secret` if this process found it within KEY_VOUCHED_S.
+    """Return the key of `secret` if this process found it within KEY_VOUCHED_S.
 
-    For while the database is away: asks nobody, and so does not see a key revoked since.
+    Used while the database is unavailable: without a query, so a key revoked since is accepted.
     """
     hashed = hash_secret(secret)
     return _accept(hashed, _recall(hashed, within_s=settings.KEY_VOUCHED_S), now)
 
 
 def _accept(hashed: str, key: APIKey | None, now: datetime) -> APIKey | None:
-    """Return the key if a secret of this hash opens it now."""
+    """Return the key if a secret of this hash is valid for it now."""
     if key is None or not _is_valid(key, now):
         return None
     opens = hashed == key.hash or (key.previous_until is not None and now < key.previous_until)
@@ -215,7 +214,7 @@ def _remember(hashed: str, key: APIKey | None) -> None:
 
 
 def record_use(*, key: APIKey, now: datetime) -> None:
-    """Remember when the key was last used, to the minute."""
+    """Store when the key was last used, to the minute."""
     if key.last_used_at is None or now - key.last_used_at >= LAST_USED_STEP:
         APIKey.objects.of(key.tenant).filter(id=key.id).update(last_used_at=now)
         key.last_used_at = now

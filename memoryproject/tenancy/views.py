@@ -1,4 +1,4 @@
-"""What every endpoint for callers with a key shares."""
+"""Base of all views for callers with a key."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -27,19 +27,19 @@ Result = TypeVar("Result")
 
 @cache
 def _get_fields(form: type[Serializer[Any]]) -> Any:
-    """Return the fields of a form, which Django REST framework would make anew for each call."""
+    """Return a form's fields, cached: Django REST framework would rebuild them for each call."""
     return form().fields
 
 
 class KeyedView(APIView):
-    """A view for callers with a key. `scope` is what the key must be allowed."""
+    """A view for callers with a key. `scope` is the scope that the key needs."""
 
     scope: Scope
     writing_scope: Scope | None = None
-    """Scope that a key needs to change something, where the same address can be read."""
+    """Scope that a key needs for changes, if the same address can also be read."""
     _reading: Reading | None = None
     memory_operations: Mapping[str, str] = {}
-    """OpenTelemetry's name of the memory operation that a call performs, by HTTP method."""
+    """OpenTelemetry's name of the call's memory operation, by HTTP method."""
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         operation = self.memory_operations.get(request.method)
@@ -49,7 +49,7 @@ class KeyedView(APIView):
             return super().dispatch(request, *args, **kwargs)
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Say where was read; of a call that wrote, remember how far its key must see."""
+        """Name the server that was read; after a write, store what the key must see."""
         replicas.name_source(response, self._reading.source if self._reading else None)
         is_done = response.status_code < 400 and request.method not in SAFE_METHODS
         if is_done and self.needs(request.method) is not Scope.READ:
@@ -57,7 +57,7 @@ class KeyedView(APIView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     for_users: bool = False
-    """Whether keys bound to users may call it: then all that it reads comes through `of`."""
+    """Whether keys bound to users may call it: then everything it reads comes through `of`."""
 
     def needs(self, method: str) -> Scope:
         if self.writing_scope is None or method in SAFE_METHODS:
@@ -65,13 +65,13 @@ class KeyedView(APIView):
         return self.writing_scope
 
     def answers_without_database(self) -> bool:
-        """Return whether the call has an answer, if a lesser one, while the database is away."""
+        """Whether the call has some answer while the database is unavailable."""
         return False
 
     def perform_authentication(self, request: Request) -> None:
-        """Find out whose call this is, and take it from what the key and its tenant may call.
+        """Identify the caller, and take the call from the limits of its key and tenant.
 
-        Before the scope is looked at: calls that are refused count too.
+        Before the scope is checked, so that refused calls count too.
 
         Raises:
             TooFast: they have called too often; answered with 429.
@@ -92,7 +92,7 @@ class KeyedView(APIView):
         return self.key().tenant
 
     def reading(self) -> Reading:
-        """Return what this call reads by."""
+        """Return the reading context of this call."""
         if self._reading is None:
             self._reading = Reading(self.tenant(), self.key())
         return self._reading
@@ -101,7 +101,7 @@ class KeyedView(APIView):
         return f"key {self.key().name}"[:ACTOR_AT_MOST]
 
     def read(self, form: type[Input], source: Any = None, **options: Any) -> dict[str, Any]:
-        """Return the checked input; `options` are the form's own.
+        """Return the checked input; `options` are the form's.
 
         Raises:
             ValidationError: what is wrong, by field; answered with 400.
@@ -121,18 +121,18 @@ class KeyedView(APIView):
         item: type[Serializer[Any]],
         query: Mapping[str, Any] | None = None,
     ) -> Response:
-        """Answer with the page of the rows that the query string asks for, rendered by `item`."""
+        """Answer with a page of the rows, filtered by the query string and rendered by `item`."""
         query = query or self.read_query(PlaceQuery)
         return self.take_page(rows, query, lambda page: list(item(page, many=True).data))
 
     def take_page(
         self, rows: QuerySet[Any], query: Mapping[str, Any], render: Callable[[Any], list[Any]]
     ) -> Response:
-        """Answer with a page of rows, read where a replica has what the key must see."""
+        """Answer with a page of rows, from a server that is recent enough for the key."""
         return Response(self.read_rows(lambda: take_page(rows, query=query, render=render)))
 
     def read_rows(self, work: Callable[[], Result]) -> Result:
-        """Return what work that only reads returns, on a replica where one may answer."""
+        """Return the result of read-only work, from a replica if possible."""
         return self.reading().read(work)
 
 

@@ -1,11 +1,11 @@
-"""Whose rows this thread may see: what row level security asks of the database.
+"""Whose rows this thread may see, for row-level security.
 
 Each table has a policy that compares its rows with the variable `memory.tenant`: the id of a
-tenant, `*` for all, or nothing, and then there are no rows. Here stands what it is to be for the
-thread at work; every statement takes it along (`postgresql/base.py`).
+tenant, `*` for all, or empty for none. This module holds its value for the current thread; every
+statement sets it (`postgresql/base.py`).
 
 A key may be bound to some users of its tenant. Rows of others are then left out by the managers
-(`managers.py`) and by the statements that search a whole tenant; no policy knows of it.
+(`managers.py`) and by the statements that search a whole tenant, not by a policy.
 """
 
 import uuid
@@ -22,28 +22,28 @@ NOBODY = ""
 EVERYBODY = "*"
 
 _seen = ContextVar[tuple[str, tuple[str, ...] | None]]("memory_seen", default=(NOBODY, None))
-"""Tenant whose rows are seen, and the only users whose; None: all users."""
+"""The tenant whose rows are visible, and the only users; None: all users."""
 
 
 def get_seen() -> str:
-    """Return whose rows are seen now: a tenant's id, EVERYBODY or NOBODY."""
+    """Return whose rows are visible now: a tenant's id, EVERYBODY or NOBODY."""
     return _seen.get()[0]
 
 
 def rows_seen() -> Q:
-    """Return what the policies hold of rows seen now, for a statement to name the tenant, too."""
+    """Return the policies' condition on visible rows, for a statement to name the tenant too."""
     whose = get_seen()
     return Q() if whose in (NOBODY, EVERYBODY) else Q(tenant_id=whose)
 
 
 def acting_for(tenant_id: uuid.UUID) -> AbstractContextManager[None]:
-    """See the rows of one tenant, and write no others, until the block ends."""
+    """Make only one tenant's rows visible and writable until the block ends."""
     return seeing(str(tenant_id))
 
 
 @contextmanager
 def across_tenants() -> Iterator[None]:
-    """See the rows of all tenants until the block ends.
+    """Make the rows of all tenants visible until the block ends.
 
     For the admin, the reconciler, commands, and to find the tenant behind a key.
     """
@@ -52,31 +52,32 @@ def across_tenants() -> Iterator[None]:
 
 
 def seeing(whose: str) -> AbstractContextManager[None]:
-    """See the rows of a tenant's id, of EVERYBODY or of NOBODY until the block ends.
+    """Make the rows of a tenant's id, of EVERYBODY or of NOBODY visible until the block ends.
 
-    Or until `act_for` says whose.
+    Or until `act_for` names a tenant.
     """
     return holding(_seen, (whose, None))
 
 
 def act_for(tenant_id: uuid.UUID, *, users: Sequence[str] = ()) -> None:
-    """See the rows of one tenant from now on; ends with the block that stands around it.
+    """Make the rows of one tenant visible from now on, until the surrounding block ends.
 
-    With `users` only what is theirs.
+    With `users`, only theirs.
     """
     _seen.set((str(tenant_id), tuple(users) or None))
 
 
 def get_users() -> tuple[str, ...] | None:
-    """Return the users whose rows alone are seen now; None: all of the tenant."""
+    """Return the only users whose rows are visible now; None: all of the tenant."""
     return _seen.get()[1]
 
 
 def choose_user(user_id: str) -> str:
-    """Return whose a new row is: the named user; where none is, the only one that may be.
+    """Return the user of a new row: the named one, or the only permitted one.
 
     Raises:
-        Forbidden: rows of that user are not seen, or it is open which of several it is.
+        Forbidden: that user's rows are not visible, or several users are permitted and none is
+            named.
     """
     users = get_users()
     if users is None or user_id in users:

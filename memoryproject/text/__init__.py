@@ -1,1 +1,1 @@
-"""Plain text: sentences, words, dates. Knows no domain, no database and no network."""
+"""Text functions: sentences, words, dates. Independent of the domain, database and network."""

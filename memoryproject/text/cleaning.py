@@ -1,9 +1,9 @@
-"""Texts that somebody wrote, made harmless to print into a prompt: formulas only.
+"""Makes stored text safe to print into a prompt, with pure functions.
 
-What is stored is never changed: this is done where a text is put into an answer for a
-language model. Nothing readable is taken away. A space is put where markdown or HTML
-would begin, `http` becomes `hxxp`, and what nobody sees is left out. Doing it again
-changes nothing. Who asks for plain links gets them, and markup, as they were said.
+Stored text is never changed: this happens when a text is put into an answer for a language model.
+All readable text is kept. A space is inserted where markdown or HTML would begin, `http` becomes
+`hxxp`, and invisible characters are removed. Doing it twice changes nothing. Callers that ask for
+plain links get links and markup unchanged.
 """
 
 import re
@@ -13,9 +13,9 @@ from memoryproject.process.tables import read_table
 
 ELLIPSIS = "…"
 DEFANGED, PLAIN = LINK_STYLES = ("defanged", "plain")
-"""How links and markup in texts are printed: so that nothing follows them, or as they were said."""
+"""Styles of links and markup in texts: made inactive, or unchanged."""
 REMEMBERED_TEXTS = 4_096
-"""An answer prints a text several times, and the next one many of the same."""
+"""Number of cached texts: an answer prints a text several times, and the next answer many again."""
 REMEMBERED_CHARACTERS = 1_000
 _CHARACTERS = read_table(__file__, "characters")
 JOINERS, UNSEEN, JOINING, VIRAMA, EMOJI, MONGOLIAN = _CHARACTERS.values()
@@ -72,10 +72,10 @@ _FENCE = re.compile(r" {0,3}(?=(`{3,}(?=[^`]*$)|~{3,})(.*))")
 
 
 def clean(text: str, links: str = DEFANGED) -> str:
-    """Return a text without what is unseen, and with nothing that a renderer loads or follows.
+    """Return a text without invisible characters and active links or markup.
 
-    Words stay: `[the plan](https://host/x)` becomes `[the plan] (hxxps://host/x)`. With plain
-    links only what is unseen goes.
+    Words stay: `[the plan](https://host/x)` becomes `[the plan] (hxxps://host/x)`. With plain links
+    only invisible characters are removed.
     """
     if links == PLAIN:
         return drop_unseen(text)
@@ -102,33 +102,33 @@ _remember = lru_cache(REMEMBERED_TEXTS)(_defang)
 
 
 def clean_line(text: str, links: str = DEFANGED) -> str:
-    """Return a text on one line, cleaned: no line of ours can be forged in it."""
+    """Return a text on one line, cleaned, so that it cannot imitate a line of ours."""
     return clean(" ".join(text.splitlines()), links)
 
 
 def clean_alone(text: str, links: str = DEFANGED) -> str:
-    """Return a text on one line, cleaned, that may stand at the beginning of somebody's line."""
+    """Return a text on one line, cleaned, that may be at the beginning of a line."""
     return break_definitions(clean_line(text, links), links)
 
 
 def clean_block(text: str, links: str = DEFANGED) -> str:
-    """Return a text that keeps its lines, cleaned, with a backslash before what forges ours.
+    """Return a text with its lines, cleaned, with a backslash before those that imitate ours.
 
-    That is a heading, the header of a memory or a fact's bullet; and a fence that is never
-    closed, which would swallow what follows. Code in a closed fence keeps its comments.
+    These are headings, headers of memories and bullets of facts; and a fence that is never closed,
+    which would include the text after it. Code in a closed fence keeps its comments.
     """
     return _escape(break_definitions(clean(text, links), links))
 
 
 def break_definitions(text: str, links: str = DEFANGED) -> str:
-    """Return a text in which no line says where a reference leads: `\\[1]: /x`."""
+    """Return a text in which no line defines a link reference: `\[1]: /x`."""
     if "]:" not in text or links == PLAIN:
         return text
     return _DEFINITION.sub(r"\1\\", text)
 
 
 def find_definition(line: str, links: str = DEFANGED) -> int | None:
-    """Return where `break_definitions` puts its backslash into one line; None: nowhere."""
+    """Return where `break_definitions` puts a backslash into one line, or None."""
     if "]:" not in line or links == PLAIN:
         return None
     match = _DEFINITION.match(line)
@@ -141,7 +141,7 @@ def cap(text: str, at_most: int) -> str:
 
 
 def drop_unseen(text: str) -> str:
-    """Return a text without what nobody sees; all that is readable stays as it is."""
+    """Return a text without invisible characters; all readable text is unchanged."""
     if text.isascii() and text.isprintable():
         return text
     return _drop_unseen(text)
@@ -168,7 +168,7 @@ def _break_schemes(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return the text with a backslash before each line that would be taken for ours."""
+    """Return the text with a backslash before each line that looks like one of ours."""
     lines = text.split("\n")
     closes = _find_fences(lines)
     until = -1
@@ -186,13 +186,13 @@ def _escape(text: str) -> str:
 
 
 def find_forged(line: str) -> int | None:
-    """Return where a line that would be taken for one of ours gets a backslash; None: nowhere."""
+    """Return where a line that looks like one of ours gets a backslash, or None."""
     match = _OURS.match(line)
     return match.end() if match else None
 
 
 def _find_fences(lines: list[str]) -> dict[int, int]:
-    """Return where each closed block of code begins and ends; none after one left open."""
+    """Return start and end of each closed block of code; none after an open one."""
     ends: dict[int, int] = {}
     opened, mark = -1, ""
     for place, line in enumerate(lines):

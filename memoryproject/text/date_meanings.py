@@ -1,4 +1,4 @@
-"""What relative time phrases mean on a given day, and how a date is printed."""
+"""The meaning of relative time phrases on a given day, and the printing of dates."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 FIRST_MONTHS = (3, 6, 9, 12)
 """First months of the northern seasons: spring, summer, fall and winter."""
 MOST_YEARS_AWAY = 60
-"""Beyond this a count of years is a figure of speech or history, not a date."""
+"""Number of years beyond which a count is a figure of speech or history, not a date."""
 NUMBERS: tuple[str, ...] = (
     *("an?|one|一", "two|a couple(?: of)?|二|两", "three|三", "four|四", "five|五"),
     *("six|六", "seven|七", "eight|八", "nine|九", "ten|十"),
@@ -26,11 +26,11 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 FUTURE_WITHIN = 120
-"""Characters before "in two weeks"."""
+"""Characters before "in two weeks" that are searched for a word of future."""
 
 
 class Form(Enum):
-    """How precisely a phrase says when, which decides how its days are printed."""
+    """The precision of a phrase, which decides how its days are printed."""
 
     DAY = auto()
     SPAN = auto()
@@ -38,24 +38,24 @@ class Form(Enum):
     SEASON = auto()
     YEAR = auto()
     EITHER = auto()
-    """The first or the last of its days."""
+    """Either the first or the last of its days."""
     ABOUT = auto()
-    """Some time before the last of its days."""
+    """A time before the last of its days."""
 
 
 class When(NamedTuple):
-    """The days that a phrase means, both ends included."""
+    """The days that a phrase means, first and last, both included."""
 
     first: date
     last: date
     form: Form
     about: str = ""
-    """Wording of ABOUT, with {day}, {month} or {year}."""
+    """Text for ABOUT, with {day}, {month} or {year}."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Printer:
-    """How a language writes dates: in English as in "1–7 May 2023"."""
+    """Date formats of a language: English writes "1–7 May 2023"."""
 
     months: Sequence[str]
     day: str
@@ -63,7 +63,7 @@ class Printer:
     either: str = "/"
 
     def render(self, when: When) -> str:
-        """Return the days as the language writes them, no more precise than `when.form`."""
+        """Return the days in the language, no more precise than `when.form`."""
         if when.form is Form.DAY:
             return self.print_day(when.first)
         if when.form is Form.SPAN:
@@ -85,7 +85,7 @@ class Printer:
         return self.day.format(d=day.day, month=self.months[day.month - 1], y=day.year)
 
     def print_span(self, first: date, last: date) -> str:
-        """Return some days; what both ends share is written once."""
+        """Return a range of days; common parts of both ends are written once."""
         start = self.print_day(first)
         if first.year == last.year and first.month == last.month:
             start = self.day.split("{month}")[0].format(d=first.day).strip().removesuffix(" de")
@@ -101,7 +101,7 @@ ENGLISH = Printer(months=MONTHS, day="{d} {month} {y}", either="or")
 
 
 class ChinesePrinter(Printer):
-    """Dates as in 2023年5月1日至5月7日; Japanese reads them too."""
+    """Writes dates as 2023年5月1日至5月7日; Japanese readers understand them too."""
 
     def print_span(self, first: date, last: date) -> str:
         return f"{self.print_day(first)}至{last.month}月{last.day}日"
@@ -119,7 +119,7 @@ Meaning = Callable[[re.Match[str], date], When | None]
 
 
 class Rule(NamedTuple):
-    """A pattern, and what a match of it means for what was said on a day."""
+    """A pattern, and the meaning of a match in a text of a given day."""
 
     pattern: re.Pattern[str]
     meaning: Meaning
@@ -157,7 +157,7 @@ def years(distance: int, match: re.Match[str], at: date) -> When:
 
 
 def find_months(number: int, count: int = 1) -> tuple[date, date]:
-    """Return the first and the last day of some months; they are numbered from the year 0 on."""
+    """Return the first and the last day of some months, numbered from year 0."""
     first, end = number, number + count
     next_first = date(end // 12, end % 12 + 1, 1)
     return date(first // 12, first % 12 + 1, 1), next_first - timedelta(days=1)
@@ -168,7 +168,7 @@ UNITS: tuple[Unit, ...] = (days, weeks, months, years)
 
 
 def season(index: int, direction: int, match: re.Match[str], at: date) -> When:
-    """Return the last season that is over, or the next that has not begun."""
+    """Return the last season that has ended, or the next that has not begun."""
     first = FIRST_MONTHS[index]
     if direction < 0:
         is_over = at.month >= first + 3  # never of winter, which ends in another year
@@ -181,7 +181,7 @@ def season(index: int, direction: int, match: re.Match[str], at: date) -> When:
 
 
 def parse_count(word: str, numbers: Sequence[str] = NUMBERS) -> int:
-    """Return the number that a word or digits write; `numbers` are patterns, from one on."""
+    """Return the number in words or digits; `numbers` are patterns, from one on."""
     word = word.lower()
     if word.isdigit():
         return int(word)
@@ -198,7 +198,7 @@ def counted(
 
 
 def if_future(unit: Unit, match: re.Match[str], at: date) -> When | None:
-    """ "In two weeks" is also a duration; take it as a date only after a word of future."""
+    """"In two weeks" may be a duration; it counts as a date only after a word of future."""
     before = match.string[max(0, match.start() - FUTURE_WITHIN) : match.start()]
     return unit(parse_count(match["n"]), match, at) if _FUTURE.search(before) else None
 
@@ -208,9 +208,9 @@ def around(most_days: int, words: str, match: re.Match[str], at: date) -> When:
 
 
 def weekday(direction: int, match: re.Match[str], at: date, *, day: int | None = None) -> When:
-    """Return the last such day before, the first from today on (0), or the next one.
+    """Return the last such day, the first one from today on (0), or the next one.
 
-    English speakers disagree about "next Friday": both days are meant.
+    English speakers disagree about "next Friday": the result has both days.
     """
     day = WEEKDAYS.index(match["day"].lower()) if day is None else day
     if direction < 0:

@@ -1,4 +1,4 @@
-"""The relative time phrases of each language, as patterns with their meaning; and which it is."""
+"""Patterns of relative time phrases for each language, and detection of the language."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ SAMPLE_CHARACTERS = 4_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Language(Printer):
-    """One table of `date_languages.toml`: patterns, and how a day is written."""
+    """A table of `date_languages.toml`: patterns, and date formats."""
 
     code: str
     weekdays: Sequence[str]
@@ -25,10 +25,10 @@ class Language(Printer):
     known_by: frozenset[str]
     numbers: Sequence[str]
     units: Sequence[str]
-    """Day, week, month, year."""
+    """Words for day, week, month, year."""
     weekend: str
     days: Mapping[str, str]
-    """Words for a day, by its distance from the day of the message."""
+    """Words for days such as "yesterday", by the distance in days."""
     last: Sequence[str]
     this: Sequence[str]
     next: Sequence[str]
@@ -51,7 +51,7 @@ def get_languages() -> tuple[Language, ...]:
 
 
 def find_language(text: str) -> Language | None:
-    """Return which of these languages a text is in, None for English and all others."""
+    """Return the language of a text among these, None for English and all others."""
     sample = text[:SAMPLE_CHARACTERS]
     if CJK.search(sample) or is_english(sample):
         return None
@@ -79,7 +79,7 @@ def _read_phrases(script: str) -> Iterator[tuple[str, Meaning]]:
 
 
 def _phrases_of(language: Language) -> Iterator[tuple[str, Meaning]]:
-    """Yield the phrases of a language that is given by its words of time."""
+    """Yield the phrases of a language, from its words of time."""
     for distance, words in language.days.items():
         yield words, partial(date_meanings.days, int(distance))
     units = (

@@ -1,8 +1,8 @@
-"""Says which date a relative phrase means: "last week" becomes "last week (1–7 May 2023)".
+"""Adds dates to relative phrases: "last week" becomes "last week (1–7 May 2023)".
 
-A memory is read long after it was said, when "yesterday" means another day. The speaker's
-words stay; the date is added behind them, never more precise than the phrase. Weeks run from
-Monday to Sunday. A phrase that cannot be placed is left alone. Pure: no clock, no locale, no I/O.
+A memory is read long after it was said, when "yesterday" means another day. The speaker's words
+stay; the date is added after them, never more precise than the phrase. Weeks run from Monday to
+Sunday. A phrase that cannot be resolved is left unchanged. Pure: no clock, no locale, no I/O.
 """
 
 import re
@@ -28,13 +28,13 @@ __all__ = [
 
 _ALREADY_DATED = re.compile(r"[ \t]{0,3}[((][^))\n]{0,60}\d{4}")
 HIRAGANA, LAST_HAN = "\u3040", "\u9fff"
-"""Between these, scripts put no spaces between words."""
+"""Range of scripts without spaces between words."""
 REMEMBERED_TEXTS = 500
-"""A sentence is read for its episode's summary, and again for its facts."""
+"""Number of cached texts: a sentence is read for a summary, and again for facts."""
 
 
 class Phrase(NamedTuple):
-    """Where a relative time phrase stands in a text, and the date it means, also as printed."""
+    """A relative time phrase: its position in the text, its date, and the printed date."""
 
     start: int
     end: int
@@ -43,21 +43,21 @@ class Phrase(NamedTuple):
 
 
 def read_offset(moment: datetime) -> int:
-    """Return by how many minutes the clock that gave a time was ahead of UTC; may be negative."""
+    """Return how many minutes a time's clock is ahead of UTC; may be negative."""
     return int((moment.utcoffset() or timedelta()).total_seconds() // 60)
 
 
 def at_offset(moment: datetime, minutes: int) -> datetime:
-    """Return a time as a clock shows it that is so many minutes ahead of UTC."""
+    """Return a time on a clock that is this many minutes ahead of UTC."""
     return moment.astimezone(timezone(timedelta(minutes=minutes))) if minutes else moment
 
 
 def anchor_times(text: str, *, at: datetime) -> str:
-    """Return `text` with an absolute date behind each relative time phrase.
+    """Return `text` with an absolute date after each relative time phrase.
 
-    `at` is when it was said; its own calendar day counts. Anchoring twice changes
-    nothing. Example, said on 8 May 2023: "I ran yesterday" becomes "I ran yesterday
-    (7 May 2023)"; 我去年毕业 becomes 我去年(2022年)毕业.
+    `at` is when it was said, with its own calendar day. Doing it twice changes nothing. Example,
+    said on 8 May 2023: "I ran yesterday" becomes "I ran yesterday (7 May 2023)"; 我去年毕业 becomes
+    我去年(2022年)毕业.
     """
     return insert_labels(text, find_phrases(text, at=at))
 
@@ -65,7 +65,7 @@ def anchor_times(text: str, *, at: datetime) -> str:
 def find_phrases(text: str, *, at: datetime, language: Language | None = None) -> Sequence[Phrase]:
     """Return the relative time phrases of a text in order, each with the date it means.
 
-    In `language`, where that is known already; else in the one that the text is found to be in.
+    In `language` if it is known; else in the detected language of the text.
     """
     # By the day: one moment is two days on two clocks, and counts as one key.
     return _find_phrases(text, at.date(), language)
@@ -95,7 +95,7 @@ def _to_phrase(rule: Rule, match: re.Match[str], said_on: date) -> Phrase | None
 
 
 def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:
-    """Return a text with each phrase's date behind it, unless one stands there."""
+    """Return a text with each phrase's date after it, unless there is one already."""
     parts: list[str] = []
     done = 0
     for end, label in place_labels(text, phrases):
@@ -105,7 +105,7 @@ def insert_labels(text: str, phrases: Sequence[Phrase]) -> str:
 
 
 def place_labels(text: str, phrases: Sequence[Phrase]) -> list[tuple[int, str]]:
-    """Return where dates are put into a text, in order, and how they are printed there."""
+    """Return positions and texts of the dates to insert into a text, in order."""
     return [
         (
             phrase.end,

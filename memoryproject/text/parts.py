@@ -1,6 +1,6 @@
-"""The parts that an answer is made of: words of ours, and quotations of what somebody said.
+"""The parts of an answer: our own words, and quotations.
 
-A renderer yields parts; the text is their join. What else must know of what a text is made
+A renderer yields parts; joined, they are the text. Code that needs to know the origin of text
 (receipts, marks of corrections, cuts) reads the parts, never the text.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """What a quotation is taken from, as receipts keep it."""
+    """The kind of text that a quotation is taken from, as receipts store it."""
 
     FACT = "f"
     TITLE = "t"
@@ -20,18 +20,18 @@ class Kind(StrEnum):
     """Name of the speaker of a message."""
     MESSAGE = "m"
     CORRECTION = "r"
-    """The fact that is right, as the mark of a correction prints it."""
+    """The fact that is right, as printed in the mark of a correction."""
 
 
 class Quote(NamedTuple):
-    """Printed words of somebody, and the row that they are from.
+    """Printed text of somebody, and the row that it is from.
 
     `start` and `end`: which characters of the row's cleaned line; None: all of it.
     """
 
     kind: Kind
     id: str
-    """The row's."""
+    """Id of the row."""
     text: str
     seq: int | None = None
     """Number of a message within its conversation."""
@@ -39,13 +39,13 @@ class Quote(NamedTuple):
     end: int | None = None
 
     def take(self, start: int, end: int) -> "Quote":
-        """Return the characters from `start` to `end` of what it prints."""
+        """Return the part of it from character `start` to `end`."""
         first = self.start or 0
         return self._replace(text=self.text[start:end], start=first + start, end=first + end)
 
 
 class Mark(str):
-    """Words of ours that say that the line contradicts a correction, or begin to say it."""
+    """Our words after a line that contradicts a correction, or the beginning of these."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ def join(parts: Iterable[Part]) -> str:
 
 
 def split_lines(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Yield the parts of each line of a text, without line breaks. No quotation has one."""
+    """Yield the parts of each line, without line breaks. No quotation contains one."""
     line: list[Part] = []
     for part in parts:
         if isinstance(part, Quote) or "\n" not in part:
@@ -74,15 +74,15 @@ def split_lines(parts: Iterable[Part]) -> Iterator[list[Part]]:
 
 
 def is_marked(line: Iterable[Part]) -> bool:
-    """Return whether a line says of itself that it contradicts a correction."""
+    """Return whether a line has the mark of a correction."""
     return any(isinstance(part, Mark) for part in line)
 
 
 class Excerpt(NamedTuple):
-    """What is shown of a line of text: `text`.
+    """The part of a line that is shown: `text`.
 
-    `pieces`: the parts of that, each with where it starts in the line with one space between
-    two words; None: words of ours. No pieces at all: the text is the whole line.
+    `pieces`: its parts, each with its start in the line with single spaces; None: our words.
+    Without pieces the text is the whole line.
     """
 
     text: str
@@ -93,7 +93,7 @@ NOTHING = Excerpt("", ())
 
 
 def quote_excerpt(quote: Quote, excerpt: Excerpt) -> Iterator[Part]:
-    """Yield what an excerpt shows of the line that `quote` is all of."""
+    """Yield the parts of an excerpt from the line that `quote` has whole."""
     if excerpt.pieces is None:
         yield quote
         return
@@ -108,9 +108,9 @@ _SPACED_ALIKE = re.compile(r"\S+(?: \S+)*")
 
 
 def _quote_spaced(quote: Quote, start: int, end: int) -> Iterator[Part]:
-    """Yield what lies between two places of the line with one space between two words.
+    """Yield the text between two positions of the line with single spaces.
 
-    Spaces at the ends of quotations are ours: another white space may stand in their place.
+    Spaces at the ends of quotations are ours, as the original may have other white space.
     """
     place = 0
     for run in _SPACED_ALIKE.finditer(quote.text):

@@ -1,4 +1,4 @@
-"""Splits text into sentences, and tells English by its words."""
+"""Splits text into sentences, and detects English by its words."""
 
 import re
 
@@ -8,7 +8,7 @@ HAN = re.compile(r"[\u3400-\u9fff]")
 LATIN_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 ENGLISH_WORDS, FOREIGN_WORDS = read_words("english"), read_words("foreign")
 TITLES = r"Mr|Mrs|Ms|Dr|St|Prof|vs|e\.g|i\.e"
-"""Alternatives of a pattern: a full stop behind these ends no sentence."""
+"""Abbreviations, as alternatives of a pattern, whose period ends no sentence."""
 ABBREVIATION = re.compile(
     rf"(?:\b(?:{TITLES}|etc|jr|sr|inc|ltd|approx|a\.m|p\.m|u\.s|"
     r"bzw|ca|usw|z\.b|d\.h|nr|tel|\w*str|sra?|dra?|mme)|\b[A-Z])\.$",
@@ -44,7 +44,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _goes_on(piece: str, rest: str) -> bool:
-    """Whether the full stop at the end of `piece` belongs to an abbreviation or an ordinal."""
+    """Return whether the period at the end of `piece` belongs to an abbreviation or an ordinal."""
     if ABBREVIATION.search(piece):
         return True
     is_number = re.search(r"(?:^|\s)\d{1,3}\.$", piece) is not None
@@ -54,7 +54,7 @@ def _goes_on(piece: str, rest: str) -> bool:
 
 
 def is_english(text: str) -> bool:
-    """Return whether Latin letters are English, or have no word that a language is known by."""
+    """Return whether Latin letters are English, or have no word of another known language."""
     words = [word.lower().replace("’", "'") for word in LATIN_WORD.findall(text)]
     english = sum(word in ENGLISH_WORDS or "'" in word for word in words)
     foreign = sum(word in FOREIGN_WORDS for word in words)
@@ -63,7 +63,7 @@ def is_english(text: str) -> bool:
 
 
 def shorten(text: str, at_most: int) -> str:
-    """Return a text on one line, cut between words where there are any."""
+    """Return a text on one line, cut between words if it has any."""
     flat = " ".join(text.split())
     if len(flat) <= at_most:
         return flat

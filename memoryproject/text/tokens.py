@@ -1,6 +1,6 @@
-"""How large a text is for a language model: one room for every budget of the server.
+"""Counts the tokens of texts for every budget of the server.
 
-Which counter is in use is set once, when the process starts (`memoryproject.ai.apps`).
+The counter is set once, when the process starts (`memoryproject.ai.apps`).
 """
 
 import math
@@ -13,10 +13,10 @@ _WIDE = re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A way to count tokens, under the name that answers state.
+    """A way of counting tokens, under the name that answers report.
 
-    `quarters` counts in quarters of a token. Two texts with white space between them must
-    never count more than the three do apart: so budgets are kept by adding up.
+    `quarters` counts in quarters of a token. Two texts joined by white space must never count more
+    than the sum of the three: so budgets can add up sizes.
     """
 
     name: str
@@ -28,10 +28,10 @@ class Counter:
 
 
 def estimate_quarters(text: str) -> int:
-    """Return the size by characters: four of them a token, but a token for each wide one.
+    """Return the size by characters: four per token, but one per token for wide ones.
 
-    Wide are Chinese, Japanese, Korean and Thai. On the high side for chat models where prose
-    is counted; numbers, ids and scripts that a vocabulary spells out count too little.
+    Wide are Chinese, Japanese, Korean and Thai. Slightly high for prose; too low for numbers, ids,
+    and scripts that a vocabulary spells out.
     """
     wide = len(_WIDE.findall(text)) if not text.isascii() else 0
     return len(text) + 3 * wide
@@ -51,7 +51,7 @@ def in_use() -> Counter:
 
 
 def measure(text: str) -> dict[str, int]:
-    """Return what is stored beside a text: its quarters of a token by the configured counter."""
+    """Return the size that is stored beside a text, by the configured counter."""
     return {_in_use.name: _in_use.quarters(text)}
 
 
@@ -60,5 +60,5 @@ def count_tokens(text: str) -> int:
 
 
 def count_quarters(text: str) -> int:
-    """Return the same in quarters of a token, which add up over the parts of a text."""
+    """Return the size in quarters of a token, which add up over the parts of a text."""
     return _in_use.quarters(text)

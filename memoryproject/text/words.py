@@ -34,7 +34,7 @@ def stem(word: str) -> str:
 def content_stems(text: str) -> list[str]:
     """Return the stems of the words that carry meaning, in order, each once.
 
-    A run of Chinese gives its pairs of characters, a single character itself.
+    A run of Chinese gives its pairs of characters; a single character gives itself.
     """
     stems: dict[str, None] = {}
     for word in WORD.findall(text.replace("’", "'").lower()):

@@ -1,4 +1,4 @@
-"""What commands share: they end with a problem's message, and find what their options name."""
+"""Base of commands that call services, and lookups by name."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ DEFAULT = "default"
 
 
 class ServiceCommand(BaseCommand):
-    """A command that calls services; it fails with the message of what they raise."""
+    """A command that calls services, and fails with the message of their errors."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:
@@ -50,7 +50,7 @@ def find_tenant(name: str) -> Tenant:
 
 
 def read_limit(name: str, text: str) -> int | None:
-    """Return the limit, None for the server's; raise CommandError where it is none."""
+    """Return the limit, None for the server's; raise CommandError if it is invalid."""
     if text == DEFAULT:
         return None
     try:
@@ -60,7 +60,7 @@ def read_limit(name: str, text: str) -> int | None:
 
 
 def read_moment(text: str, *, option: str) -> datetime:
-    """Return a time, or raise CommandError where it is none or has no offset."""
+    """Return a time; raise CommandError if it is invalid or has no offset."""
     try:
         moment = parse_datetime(text)
     except ValueError:  # such as 31 February

@@ -1,11 +1,11 @@
-"""Django's PostgreSQL, where each statement says itself under which role and for whom it runs.
+"""Django's PostgreSQL backend, with role and tenant set by each statement itself.
 
-`SET LOCAL` goes before the statement in the same message, so it costs no round trip and
-ends with the transaction: of a statement alone, or of the block around it. Nothing hangs
-on the session, which a pooler may lend to another client after each transaction.
+`SET LOCAL` is sent before the statement in the same message, so it costs no round trip and ends
+with the transaction. Nothing depends on the session, which a pooler may lend to another client
+after each transaction.
 
-Citus hands each `SET LOCAL` on to the nodes with the whole message that it came in. There
-all go in messages of their own, in one pipeline.
+Citus passes each `SET LOCAL` to the nodes with the whole message around it. For Citus all are sent
+as separate messages, in one pipeline.
 """
 
 import select
@@ -26,24 +26,24 @@ from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 from memoryproject.tenancy.postgresql.schema import SchemaEditor
 
 LATE_S, REPLICA_LATE_S = 2.0, 0.5
-"""Seconds to wait beyond a statement's time limit until the server reports that it was exceeded."""
+"""Seconds to wait after a statement's time limit until the server reports the timeout."""
 SILENT_S = 30.0
-"""A connection that was not used for so long is asked whether it lives."""
+"""Seconds after which an unused connection is tested."""
 
 
 class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no other
-    """A cursor whose statements begin with what `preamble` returns."""
+    """A cursor that puts the result of `preamble` before its statements."""
 
     preamble: Callable[[], str] = staticmethod(lambda: "")
 
     def _convert_query(self, query: Any, params: Any = None) -> Any:
-        """Return a statement behind its preamble, which differs each time and is not parsed."""
+        """Return a statement after its preamble, which is not parsed, as it differs each time."""
         message = super()._convert_query(query, params)
         message.query = self.preamble().encode() + message.query
         return message
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
-        """Run one message; of several statements in it the last one's result is kept."""
+        """Run one message; if it has several statements, the last one's result is kept."""
         super().execute(query, params, **options)
         while self.nextset():
             pass
@@ -56,15 +56,15 @@ class Cursor(base.Cursor, ClientCursor[Any]):  # the second again: types know no
 
 
 class ApartCursor(Cursor):
-    """A cursor for Citus: what goes before its statements goes in messages of its own."""
+    """A cursor for Citus: the preamble is sent as separate messages."""
 
     frame: Callable[[], tuple[list[str], bool]] = staticmethod(lambda: ([], False))
-    """Returns what goes before, and whether the statement is alone in a transaction."""
+    """Function that returns the preamble, and whether the statement is a transaction of its own."""
     serves = False
-    """A statement of the owner may be several, which a pipeline does not take."""
+    """Whether to use a pipeline, which takes no statement with several parts, as an owner's."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
-        """Run one message; of several statements in it the last one's result is kept."""
+        """Run one message; if it has several statements, the last one's result is kept."""
         before, is_alone = self.frame()
         connection = self.connection
         while isinstance(query, str) and query.lstrip().startswith("SET LOCAL ") and ";" in query:
@@ -94,31 +94,31 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection to the database. With a `ROLE` among its settings it serves.
+    """A connection to the database. It serves if its settings have a `ROLE`.
 
-    Then each statement runs under that role, with the settings in `LOCAL`. The owner's
-    connection migrates: it is told a tenant within transactions alone, since VACUUM and
-    CREATE INDEX CONCURRENTLY stand in no company.
+    Then each statement runs under that role, with the settings in `LOCAL`. The owner's connection
+    migrates: it sets a tenant only within transactions, since VACUUM and CREATE INDEX CONCURRENTLY
+    must be sent alone.
     """
 
     ops_class = DatabaseOperations
     SchemaEditorClass = SchemaEditor
     wait_s: float | None = None
-    """How long a statement may take, whatever a request has left; None: no limit of its own."""
+    """Time limit of a statement, whatever a request has left; None: no limit."""
     is_distributed = False
-    """Whether Citus is there."""
+    """Whether the database uses Citus."""
     _alive_at = 0.0
     _local: dict[str, str] = {}
-    """What is set in this transaction already; kept for Citus alone."""
+    """Settings of this transaction so far; only for Citus."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.execute_wrappers.append(call_it_away)
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Return a connection that waits little longer for a statement than the server may work.
+        """Return a connection that waits for a statement only a little longer than its time limit.
 
-        A server that is frozen keeps its connections, and says nothing any more.
+        A frozen server keeps its connections open without answering.
         """
         connection = super().get_new_connection(conn_params)
         wait = connection.wait
@@ -133,14 +133,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _find_limit_ms(self) -> int | None:
-        """Return how long a statement may take: what a request has left, or `wait_s` if less."""
+        """Return the time limit of a statement: what a request has left, or `wait_s` if less."""
         wait_ms = None if self.wait_s is None else int(1000 * self.wait_s)
         return min((ms for ms in (deadlines.left_ms(), wait_ms) if ms is not None), default=None)
 
     def _commit(self) -> None:
-        """Commit, and let no limit of time end the wait for a synchronous replica.
+        """Commit, without a time limit on waiting for a synchronous replica.
 
-        What is stopped in that wait counts as committed, and may be on one server alone.
+        A commit interrupted in that wait counts as done, but may be on one server only.
         """
         opened = self.connection.info.transaction_status == TransactionStatus.INTRANS
         if not opened or deadlines.left_ms() is None:
@@ -150,9 +150,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.connection.execute("SELECT set_config('statement_timeout', '0', true); COMMIT")
 
     def is_usable(self) -> bool:
-        """Return whether the server answers, by the connection's socket where that can tell.
+        """Return whether the server answers, by the connection's socket if possible.
 
-        A server that ends says so, and a busy agent's calls need not wait to hear that it lives.
+        A server that stops closes its connections, so a frequent caller need not wait for a test.
         """
         now = time.monotonic()
         is_known = not self.errors_occurred and now - self._alive_at < SILENT_S
@@ -168,10 +168,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return {**super().get_connection_params(), **own}
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        """Leave it to the preamble: Django has noted the mode."""
+        """Do nothing: the preamble does it, and Django has noted the mode."""
 
     def init_connection_state(self) -> None:
-        """Look at the connection before anything is served from it.
+        """Check the connection before anything is served from it.
 
         Raises:
             UnsafeDatabase: it would not keep tenants apart, or knows another key pepper.
@@ -208,7 +208,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return begin + "".join(f"{set_local(name, local[name])}; " for name in local)
 
     def _frame(self) -> tuple[list[str], bool]:
-        """Return what goes before a statement on Citus, and whether it is alone."""
+        """Return the preamble for Citus, and whether the statement is a transaction of its own."""
         is_idle, local = self._is_idle(), self._list_local()
         if is_idle:
             self._local = {}
@@ -241,7 +241,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return status == TransactionStatus.IDLE
 
     def _list_local(self) -> dict[str, str]:
-        """Return what holds for a statement, by the name of the setting; nothing: none is sent."""
+        """Return the settings for a statement, by name; empty: none is sent."""
         role = self.settings_dict.get("ROLE")
         if self.connection.info.transaction_status == TransactionStatus.INERROR:
             return {}  # nothing but ROLLBACK is heard
@@ -255,12 +255,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def set_local(name: str, value: str) -> str:
-    """Return a statement; names and values are of the settings and of `walls`, without quotes."""
+    """Return the statement; names and values come from settings and `walls`, without quotes."""
     return f"SET LOCAL {name} = '{value}'"
 
 
 def is_quiet(socket: int) -> bool:
-    """Return whether a socket is open and nothing came that nobody has read."""
+    """Return whether a socket is open and has nothing to read."""
     waiting = select.poll()
     waiting.register(socket, select.POLLIN)
     return not waiting.poll(0)

@@ -1,4 +1,4 @@
-"""Django's compilers, but several rows are inserted by VALUES: an UNNEST cannot be routed."""
+"""Django's compilers, except that rows are inserted by VALUES: Citus cannot route UNNEST."""
 
 from django.db.backends.postgresql.compiler import (  # noqa: F401
     SQLAggregateCompiler,

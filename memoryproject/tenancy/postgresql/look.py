@@ -1,4 +1,4 @@
-"""Looks whether the database would keep tenants apart for who serves, and is the server's own."""
+"""Checks that the database keeps tenants apart for the serving role, and is this server's."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from memoryproject.database.errors import UnsafeDatabase
 from memoryproject.tenancy.secret_form import fingerprint_pepper
 
 PEPPER = "key pepper"
-"""The name under which the pepper's fingerprint is noted."""
+"""Name of the note with the pepper's fingerprint."""
 FIND_PEPPER = "SELECT value FROM public.tenancy_installation WHERE name = %s"
 LOST_PEPPER = (
     "MEMORY_KEY_PEPPER, or the file key_pepper in the data folder, is not the secret under which"
@@ -22,9 +22,9 @@ LOOK = Path(__file__).parents[1].joinpath("sql", "walls.sql").read_text(encoding
 
 
 def check_walls(connection: BaseDatabaseWrapper) -> None:
-    """Raise UnsafeDatabase where policies do not hold who serves by the connection.
+    """Raise UnsafeDatabase if policies do not apply to the connection's role.
 
-    Tables that are not there yet are for `migrate` to make, with their policies.
+    Missing tables are ignored: `migrate` makes them, with their policies.
     """
     role = connection.settings_dict["ROLE"]
     try:
@@ -55,10 +55,10 @@ def check_walls(connection: BaseDatabaseWrapper) -> None:
 
 
 def check_pepper(connection: BaseDatabaseWrapper) -> None:
-    """Raise UnsafeDatabase where the database knows another key pepper than ours.
+    """Raise UnsafeDatabase if the database has another key pepper than ours.
 
-    Every key would be unknown, and nobody told why. A database that knows none is for
-    `migrate`, which notes ours.
+    Otherwise every key would be unknown, without an explanation. A database without one gets ours
+    from `migrate`.
     """
     with connection.cursor() as cursor:
         try:

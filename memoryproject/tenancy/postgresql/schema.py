@@ -1,7 +1,7 @@
-"""Makes tables in which each key of a tenant's row begins with the tenant.
+"""Creates tables of tenants with keys that begin with the tenant.
 
-Models keep `id` as their key, as the admin and Django's foreign keys need it. The database
-has (tenant_id, id), and refers to it by (tenant_id, x_id): so it refuses an edge between
+Models keep `id` as their key, as the admin and Django's foreign keys need it. In the database the
+key is (tenant_id, id), and foreign keys are (tenant_id, x_id): so it refuses references to other
 tenants, and tables can be distributed by tenant.
 """
 
@@ -15,7 +15,7 @@ from django.db.models import Field, Model
 from memoryproject.tenancy.fields import TenantForeignKey
 
 ON_ONE_NODE = ["jobs_job"]
-"""Tables that stay on one node where the others are distributed: nothing can refer to them."""
+"""Tables that stay on one node when others are distributed: nothing can refer to them."""
 PRIMARY_KEY = ', PRIMARY KEY ("tenant_id", "id"))'
 
 
@@ -24,7 +24,7 @@ def reference_name(table: str, column: str) -> str:
 
 
 def reference_sql(table: str, column: str, target: str) -> str:
-    """Return the statement that has the database refuse a reference to another tenant's row."""
+    """Return the statement that adds a foreign key which refuses other tenants' rows."""
     return (
         f'ALTER TABLE "{table}" ADD CONSTRAINT "{reference_name(table, column)}" '
         f'FOREIGN KEY (tenant_id, "{column}") REFERENCES "{target}" (tenant_id, id)'
@@ -32,12 +32,12 @@ def reference_sql(table: str, column: str, target: str) -> str:
 
 
 def is_of_tenant(model: type[Model]) -> bool:
-    """Return whether the rows of a model, of now or of a migration, belong to tenants."""
+    """Return whether a model, current or in a migration, has tenants' rows."""
     return any(field.name == "tenant" for field in model._meta.local_fields)
 
 
 class SchemaEditor(schema.DatabaseSchemaEditor):
-    """Django's, with keys of tenants' tables as above."""
+    """Django's schema editor, with such keys for tenants' tables."""
 
     def table_sql(self, model: type[Model]) -> tuple[str, list[Any]]:
         text, params = super().table_sql(model)
