@@ -86,7 +86,7 @@ class FailedLoginAdmin(ReadOnlyAdmin):
 
     @coloured_word("state")
     def state(self, attempt: AccessAttempt) -> str:
-        """Return `locked` or `free`; clients behind one address count together."""
+        """Return `locked` or `free`; failures of all browsers count together."""
         ended = attempt.attempt_time + settings.AXES_COOLOFF_TIME <= timezone.now()
         locks = attempt.failures_since_start >= settings.AXES_FAILURE_LIMIT
         return "locked" if locks and not ended else "free"

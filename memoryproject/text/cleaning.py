@@ -121,7 +121,7 @@ def clean_block(text: str, links: str = DEFANGED) -> str:
 
 
 def break_definitions(text: str, links: str = DEFANGED) -> str:
-    """Return a text in which no line defines a link reference: `\[1]: /x`."""
+    """Return a text in which no line defines a link reference: `\\[1]: /x`."""
     if "]:" not in text or links == PLAIN:
         return text
     return _DEFINITION.sub(r"\1\\", text)

@@ -198,7 +198,7 @@ def counted(
 
 
 def if_future(unit: Unit, match: re.Match[str], at: date) -> When | None:
-    """"In two weeks" may be a duration; it counts as a date only after a word of future."""
+    """Return the date of "in two weeks" only after a word of future: else it is a duration."""
     before = match.string[max(0, match.start() - FUTURE_WITHIN) : match.start()]
     return unit(parse_count(match["n"]), match, at) if _FUTURE.search(before) else None
 

@@ -1,4 +1,4 @@
-"""The call `ask`: a question, answered in sentences whose citations were checked."""
+"""The call `ask`: answers a question in sentences with checked citations."""
 
 import json
 from collections.abc import Iterator
@@ -30,13 +30,13 @@ MAX_TOKENS = 4_000
 MIN_RELEVANCE = 0.05
 """Relevance below which the model is not asked.
 
-Of the answers below .1, 1 in 100 held what was asked for (docs/figures.md). A question about a
-small conversation often has little more, and the model can still say no.
+Below .1, 1 in 100 answers contained what was asked for (docs/figures.md). Questions about a small
+conversation often score little more, and the model can still say no.
 """
 
 
 class AskInput(RetrieveInput):
-    """The body of `ask`: the question, and what `retrieve_memory` takes to find the answer."""
+    """The body of `ask`: the question, and the options of `retrieve_memory`."""
 
     ignored = frozenset()
 
@@ -58,7 +58,7 @@ class AskInput(RetrieveInput):
 
 
 class CitationOutput(fields.Output):
-    """A memory that a sentence rests on, and its words."""
+    """A memory that supports a sentence, and the words quoted from it."""
 
     table, columns = Citation, "id kind quote"
     id = serializers.UUIDField()
@@ -66,14 +66,14 @@ class CitationOutput(fields.Output):
 
 
 class SentenceOutput(fields.Output):
-    """A sentence with its citations, each of which stands in what was served."""
+    """A sentence with its citations, each found in what was served."""
 
     table, columns = Sentence, "text citations"
     citations = CitationOutput(many=True)
 
 
 class StruckOutput(fields.Output):
-    """A sentence that the model wrote and that does not stand, and why."""
+    """A sentence of the model that was left out, and why."""
 
     table, columns = Struck, "text reason"
     reason = serializers.ChoiceField(choices=REASONS)
@@ -97,7 +97,7 @@ class AskOutput(serializers.Serializer[Any]):
 
 
 class Ask(ReadView):
-    """Answers a question by the language model."""
+    """Answers a question with the language model."""
 
     for_users = True
     memory_operations = {"POST": "search_memory"}
@@ -133,7 +133,7 @@ def _with_receipt(response: AnyResponse, body: dict[str, Any]) -> AnyResponse:
 
 
 def render(answer: Answer) -> dict[str, Any]:
-    """Return what an `AskOutput` has."""
+    """Return the values of an `AskOutput`."""
     receipt, calls = answer.draft.receipt, answer.asker.calls
     costs = [call.cost for call in calls]
     return {
@@ -153,7 +153,7 @@ def render(answer: Answer) -> dict[str, Any]:
 
 
 def render_events(body: dict[str, Any]) -> Iterator[str]:
-    """Yield an answer as server-sent events; it is whole by now, since each sentence is checked."""
+    """Yield an answer as server-sent events, once all sentences are checked."""
     yield _render_event("retrieved", {name: body[name] for name in ("receipt", "relevance")})
     for sentence in body["sentences"]:
         yield _render_event("sentence", sentence)

@@ -1,4 +1,4 @@
-"""The flow that answers a question: retrieve, ask the model, check, at most once more, answer.
+"""The flow that answers a question: retrieve, ask the model, check, at most one more round, answer.
 
 No transaction stays open while the model is asked.
 """
@@ -34,13 +34,13 @@ FURTHER_CHARACTERS = 200
 """Characters of one further question."""
 SENTENCES_AT_MOST = 20
 ROOM_SHARE = 0.7
-"""Share of a prompt's room that is filled: lines get numbers, and the model may count more."""
+"""Share of a prompt's room that is used: lines get numbers, and the model may count more."""
 LEAST_TOKENS = 50
 MIN_RELEVANCE, NOTHING_SERVED = "min_relevance", "nothing_served"
 NOT_IN_MEMORY, ALL_STRUCK = "not_in_memory", "all_struck"
 ABSTENTIONS = [MIN_RELEVANCE, NOTHING_SERVED, NOT_IN_MEMORY, ALL_STRUCK]
-"""Why there is no answer: too little relevance or nothing at all to answer from (the model was
-not asked), the model says that it is not there, or no sentence has a citation that stands."""
+"""Reasons for no answer: too little relevance or nothing found (the model is not asked), the model
+finds no answer, or no sentence has a valid citation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Struck:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer, what it was made from, and the questions to the model that it took."""
+    """An answer, what it was made from, and the number of questions to the model."""
 
     draft: Draft
     progress: Progress
@@ -69,11 +69,11 @@ class Answer:
     sentences: list[Sentence] = field(default_factory=list)
     struck: list[Struck] = field(default_factory=list)
     further: list[str] = field(default_factory=list)
-    """What the model wants to look up besides."""
+    """Further questions that the model wants to look up."""
 
     @property
     def why(self) -> str | None:
-        """Return why there is no answer; None: there is one."""
+        """Return why there is no answer; None if there is one."""
         if self.sentences:
             return None
         if self.struck:
@@ -84,13 +84,13 @@ class Answer:
 
 
 def check_model() -> None:
-    """Raise Conflict where there is no language model."""
+    """Raise Conflict if there is no language model."""
     if settings.LLM == "offline":
         raise Conflict("No language model is set up: MEMORY_LLM names one, see docs/models.md.")
 
 
 def ask(reading: Reading, request: RecallRequest, *, now: datetime) -> Answer:
-    """Answer a question from what `retrieve_memory` would serve; each retrieval has its receipt.
+    """Answer a question from what `retrieve_memory` would serve; each retrieval has a receipt.
 
     Raises:
         Conflict: the model has no price, and there is a budget.
@@ -116,7 +116,7 @@ def ask(reading: Reading, request: RecallRequest, *, now: datetime) -> Answer:
 
 
 def _fit(request: RecallRequest) -> RecallRequest:
-    """Return the request with a budget that fits into one question to the model."""
+    """Return the request with a budget that fits into one prompt."""
     room = find_room(file=PROMPT, reply=AskReply) - count_prompt_tokens(request.joined)
     fitting = round(room * ROOM_SHARE)
     if fitting < LEAST_TOKENS:
@@ -127,7 +127,7 @@ def _fit(request: RecallRequest) -> RecallRequest:
 def _answer_once(
     reading: Reading, request: RecallRequest, asker: DirectAsker, now: datetime
 ) -> Answer:
-    """Retrieve, and ask the model where anything was served."""
+    """Retrieve, and ask the model if anything was served."""
     answer = Answer(*recall(reading, request, now=now), asker)
     text, lines = number_lines(answer.draft.parts)
     if not lines:
@@ -147,7 +147,7 @@ def _answer_once(
 
 
 def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[int, Line]) -> None:
-    """Take over the sentences that stand, cleaned as all texts are, and name the others."""
+    """Keep the valid sentences, cleaned as all texts are, and list the others with reasons."""
     names = read_names(request.joined, lines.values())
     for said in reply.sentences[:SENTENCES_AT_MOST]:
         text = clean_alone(said.text, request.links).strip()
@@ -167,7 +167,7 @@ def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[
 
 @contextmanager
 def translating_failures() -> Iterator[None]:
-    """Say in the API's words why the model could not be asked."""
+    """Turn errors of the model into errors of the API."""
     try:
         yield
     except spending.BudgetSpent as error:

@@ -1,4 +1,4 @@
-"""What an answer served as numbered lines, and whether a sentence rests on those that it cites."""
+"""Numbers the lines of a served text, and checks that a sentence is supported by those it cites."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,22 +23,22 @@ SOURCES = {
     Kind.TITLE: "episode",
     Kind.SUMMARY: "episode",
 }
-"""What a line is from, by the kind of what it quotes."""
+"""Source of a line, by the kind of its quotation."""
 KINDS = ["fact", "message", "episode"]
 WRITES_NOUNS_LARGE = "de"
-"""The language in which a capital letter makes no name."""
+"""Language in which a capital letter does not mean a name."""
 ADDRESS = re.compile(r"[^\s@]{1,64}@\S+|\w[\w+.-]{1,20}://\S+|\bwww\S+")
 WORDS_SHARE = 0.2
 """Share of a sentence's words, by stems, that must stand in what it cites.
 
-Of 239 sentences of right answers (BEAM) 88 % have so many of the message that they rest on, and
-13 % of another one.
+Of 239 sentences in right answers (BEAM) 88 % share that many with the message that supports them,
+and 13 % with another one.
 """
 LEFT_OUT = re.compile(r"…|\.{3,}")
 
 
 class Reason(StrEnum):
-    """Why a sentence is struck."""
+    """Why a sentence is left out."""
 
     NO_CITATION = "no_citation"
     NOT_SERVED = "not_served"
@@ -51,7 +51,7 @@ REASONS = [reason.value for reason in Reason]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the text that was served, the row that it is from, and the heading above it."""
+    """A line of the served text, its row, and the heading above it."""
 
     kind: str
     id: str
@@ -59,7 +59,7 @@ class Line:
     heading: str
 
     def list_days(self) -> list[Span]:
-        """Return the days that it names, those that its relative phrases mean, and its own."""
+        """Return the days it names, those its relative phrases mean, and its own."""
         own = days_named(self.heading)
         said_on = own or days_named(self.text)
         labels = ""
@@ -71,7 +71,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A row that a sentence rests on, and its words."""
+    """A row that supports a sentence, and the words quoted from it."""
 
     id: str
     kind: str
@@ -79,7 +79,7 @@ class Citation:
 
 
 def number_lines(parts: Iterable[Part]) -> tuple[str, dict[int, Line]]:
-    """Return a served text with a number before each line that quotes, and these lines by it."""
+    """Return a served text with a number before each quoting line, and these lines by number."""
     shown, lines, heading = [], dict[int, Line](), ""
     for line in split_lines(parts):
         text = put_on_one_line(join(line)).strip()
@@ -103,10 +103,10 @@ def check_sentence(
     names: Collection[str],
     links: str,
 ) -> tuple[list[Citation], Reason | None]:
-    """Return the citations of a sentence that stand, and why it is struck; None: it stands.
+    """Return the valid citations of a sentence, and why it is left out (None: it is kept).
 
-    The sentence is cleaned as the lines are, with these `links`. `names` are those in the
-    question and in all that was served.
+    The sentence is cleaned like the lines, with these `links`. `names` are those in the question
+    and in the served text.
     """
     faults = [_find_fault(cite, lines) for cite in cites]
     standing = [cite for cite, fault in zip(cites, faults, strict=True) if fault is None]
@@ -121,10 +121,10 @@ def check_sentence(
 
 
 def _find_fault(cite: CitationReply, lines: Mapping[int, Line]) -> Reason | None:
-    """Return what is wrong with a citation: case, spacing and punctuation do not count.
+    """Return what is wrong with a citation, ignoring case, spacing and punctuation.
 
-    Words may be left out of a quotation behind an ellipsis. One without a word that carries
-    meaning could be in any line.
+    A quotation may leave out words, with an ellipsis. One without content words could be in any
+    line.
     """
     if cite.line not in lines:
         return Reason.NOT_SERVED
@@ -134,18 +134,18 @@ def _find_fault(cite: CitationReply, lines: Mapping[int, Line]) -> Reason | None
 
 
 def fold(text: str) -> str:
-    """Return the words of a text as they are compared."""
+    """Return the words of a text in the form in which they are compared."""
     words = WORD.findall(text.replace("’", "'").casefold())
     return " ".join(word.removesuffix("'s") for word in words)
 
 
 def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool:
-    """Return whether the dates, numbers, names and addresses of a sentence stand in what it cites.
+    """Return whether a sentence's dates, numbers, names and addresses are in what it cites.
 
-    And some of its other words, where both are in one language. A date also stands where it is
-    the line's day, or what a phrase like "yesterday" means there. Names are words with a capital
-    letter; the first word is one where `names` has it. In German none is looked at. Whether the
-    sentence says the same of all these is not known.
+    And some of its other words, if both are in one language. A date may also be the line's day, or
+    the meaning of a phrase like "yesterday". Names are words with a capital letter; the first word
+    counts only if it is in `names`. In German, names are not checked. This does not prove that the
+    sentence says the same about them.
     """
     days = [span for line in cited for span in line.list_days()]
     rest = text
@@ -170,7 +170,7 @@ def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool
 
 
 def _read_language(text: str) -> tuple[bool, bool, str]:
-    """Return which language or script a text is in, as far as that can be told of a sentence."""
+    """Return the language or script of a text, as far as a sentence shows it."""
     language = find_language(text)
     code = language.code if language else ""
     return is_english(text), CJK.search(text) is not None, code
@@ -183,5 +183,5 @@ def _shares_words(text: str, cited: Sequence[Line]) -> bool:
 
 
 def read_names(question: str, lines: Iterable[Line]) -> frozenset[str]:
-    """Return the names in a question and in what was served."""
+    """Return the names in a question and in the served text."""
     return frozenset(read_roles(" ".join([question, *(line.text for line in lines)])))

@@ -1,4 +1,4 @@
-"""How many questions may be with the model at once: each keeps a thread that answers."""
+"""Limits the questions that wait for the model at once, as each occupies a thread."""
 
 import threading
 import uuid
@@ -12,17 +12,17 @@ from memoryproject.edge.errors import TooMany
 from memoryproject.tenancy.models import Tenant
 
 SHARE = 4
-"""One in so many threads of a process may wait for the model; a tenant has half of these."""
+"""A process's threads per question that may wait; a tenant may use half of these places."""
 _asking: Counter[uuid.UUID] = Counter()
 _lock = threading.Lock()
 
 
 @contextmanager
 def taking_place(tenant: Tenant) -> Iterator[None]:
-    """Count a question as being asked until the block ends.
+    """Count a question as waiting until the block ends.
 
     Raises:
-        TooMany: as many are being asked in this process as may be.
+        TooMany: the limit of this process is reached.
     """
     at_most = max(1, settings.WEB_THREADS // SHARE)
     with _lock:

@@ -1,6 +1,6 @@
-"""The form in which a language model answers a question: sentences, and what else to look up.
+"""The form of a language model's answer: sentences with citations, and further questions.
 
-What a sentence rests on comes first: a model that has to quote before it writes invents less.
+Citations come first: a model that quotes before it writes invents less.
 """
 
 import re
@@ -12,7 +12,7 @@ from memoryproject.ai.replies import Lists, Reply, Rows
 
 NUMBER = re.compile(r"-?\d{1,9}")
 UNKNOWN = 0
-"""The number of no line."""
+"""A number that no line has."""
 
 
 def _read_number(said: Any) -> int:
@@ -22,21 +22,21 @@ def _read_number(said: Any) -> int:
 
 
 class CitationReply(Reply):
-    """A line that was shown, and its words."""
+    """The number of a line, and words quoted from it."""
 
     line: Annotated[int, BeforeValidator(_read_number)]
     quote: str
 
 
 class SentenceReply(Reply):
-    """A sentence of the answer with what it rests on."""
+    """A sentence of the answer with its citations."""
 
     cites: Rows[CitationReply] = []
     text: str
 
 
 class AskReply(Lists):
-    """The answer; both lists are empty where the memory does not hold it."""
+    """The answer; both lists are empty if the memories do not contain it."""
 
     sentences: Rows[SentenceReply] = []
     further: Rows[str] = []

@@ -1,7 +1,7 @@
-"""The data of a chart, drawn by the Chart.js of the admin's theme.
+"""Data of a chart for the Chart.js of the admin's theme.
 
-A template shows one by `{% include "console/chart.html" with chart=chart %}`. Colours
-are named, and chosen by the page for light and dark.
+A template shows one by `{% include "console/chart.html" with chart=chart %}`. Colors are names,
+which the page maps to light and dark.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers of one name, one a label; None leaves a gap."""
+    """A named series of numbers, one per label; None leaves a gap."""
 
     name: str
     values: Sequence[float | None]
@@ -23,7 +23,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`kind`: line, bar, or doughnut. `links`: where a click on each label leads."""
+    """A chart; `kind`: line, bar, or doughnut. `links`: target of a click on each label."""
 
     key: str
     """Unique on its page."""
@@ -46,6 +46,6 @@ class Chart:
 
     @property
     def rows(self) -> list[tuple[str, list[float | None]]]:
-        """The same numbers as a table, for who cannot see the picture."""
+        """The numbers as a table, for people who cannot see the picture."""
         columns = [series.values for series in self.series]
         return [(label, [values[at] for values in columns]) for at, label in enumerate(self.labels)]

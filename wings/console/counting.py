@@ -1,4 +1,4 @@
-"""Counts rows up to a cap, and writes such counts."""
+"""Counts rows up to a limit, and prints such counts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,12 @@ from django.db.models import QuerySet
 
 
 def count_capped(rows: QuerySet[Any]) -> int:
-    """Return how many rows there are, at most one above the cap."""
+    """Return the number of rows, at most one more than the limit."""
     return rows.order_by()[: settings.COUNTED_AT_MOST + 1].count()
 
 
 def render_sum(counts: Sequence[int]) -> str:
-    """Return the sum of capped counts in words: `12,345`, or `12,345+` for at least that."""
+    """Return the sum of capped counts as text: `12,345`, or `12,345+` for at least that."""
     more = "+" if max(counts, default=0) > settings.COUNTED_AT_MOST else ""
     return f"{sum(cap_counts(counts)):,}{more}"
 

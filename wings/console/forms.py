@@ -1,4 +1,4 @@
-"""Form parts that several pages share: a reason, words, lines, a time, a conversation's id."""
+"""Form parts of several pages: a reason, words, lines, a time, a conversation's id."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 class TextForm(forms.Form):
-    """A form of whose fields `texts.toml` has the words, under its name or that of a base."""
+    """A form with texts from `texts.toml`, under its name or that of a base."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -28,7 +28,7 @@ class TextForm(forms.Form):
 
 
 class ReasonForm(TextForm):
-    """What every act says."""
+    """The reason that every action needs."""
 
     reason = forms.CharField(max_length=REASON_AT_MOST, widget=forms.Textarea(attrs={"rows": 2}))
 
@@ -41,7 +41,7 @@ class WordsField(forms.CharField):
 
 
 class LinesField(forms.CharField):
-    """Texts, one a line: `at_most` of them, of at most `length` characters."""
+    """Texts, one per line: up to `at_most` of them, of up to `length` characters."""
 
     def __init__(self, at_most: int, length: int, **options: Any) -> None:
         super().__init__(required=False, widget=forms.Textarea(attrs={"rows": 2}), **options)
@@ -56,13 +56,13 @@ class LinesField(forms.CharField):
 
 
 class ConversationField(forms.UUIDField):
-    """The whole id of a conversation, the agent's or ours."""
+    """The full id of a conversation, the agent's or ours."""
 
     default_error_messages = {"invalid": "Give the whole id, as the agent uses it."}
 
 
 class MomentField(forms.CharField):
-    """A time as `read_moment` reads it."""
+    """A time in a form that `read_moment` reads."""
 
     def clean(self, value: Any) -> datetime | None:
         text = super().clean(value)
@@ -73,9 +73,9 @@ class MomentField(forms.CharField):
 
 
 def submit(form: Any, act: Callable[[], Result]) -> Result | None:
-    """Do what a form asks for, and return what came of it, as a rule the way to where it shows.
+    """Do what a valid form asks for, and return the result, usually the address to go to.
 
-    None: it was not done, and the form shows why, at the field that is wrong or above all of them.
+    None: it was not done, and the form shows why, at the invalid field or above all fields.
     """
     if not form.is_valid():
         return None

@@ -1,4 +1,4 @@
-"""Marks the words of a search in a text, and the difference between two texts, as HTML."""
+"""Marks search words in a text, and differences between two texts, as HTML."""
 
 import re
 from collections import Counter
@@ -20,16 +20,16 @@ READ_AT_MOST = 20_000
 SNIPPET = 280
 SHORTEST_WORD = 4
 BEFORE = 90
-"""Letters of a snippet before the first word of the search."""
+"""Number of letters of a snippet before the first search word."""
 
 CHANGED = '<span class="console-heard"> {heard}: </span><{tag}>{text}</{tag}>'
-"""Many screen readers say nothing of the tags."""
+"""Words for screen readers, many of which ignore the tags."""
 
 Span = tuple[int, int]
 
 
 def find_words(shown: str, lexemes: Collection[str], language: str) -> list[Span]:
-    """Return the places of the words, in order; in a long text only near its beginning."""
+    """Return the positions of the words, in order; in a long text only near its beginning."""
     forms = frozenset(lexemes)
     letters = frozenset("".join(word for word in forms if indexing_text.UNSPACED.fullmatch(word)))
     spans = []
@@ -47,7 +47,7 @@ def show_marked(shown: str, lexemes: Collection[str], language: str) -> SafeStri
 
 
 def show_snippet(shown: str, lexemes: Collection[str], language: str) -> SafeString:
-    """Return what stands around the first of the words, escaped, with the words marked."""
+    """Return the text around the first search word, escaped, with the words marked."""
     spans = find_words(shown, lexemes, language)
     start = _word_start(shown, spans[0][0] - BEFORE if spans else 0)
     end = min(len(shown), start + SNIPPET)
@@ -60,7 +60,7 @@ def show_snippet(shown: str, lexemes: Collection[str], language: str) -> SafeStr
 
 
 def count_forms(texts: Iterable[str], language: str) -> Counter[str]:
-    """Return in how many of the texts each form of a word stands; short words are left out."""
+    """Return how many of the texts have each form of a word; short words are left out."""
     counts: Counter[str] = Counter()
     for text in texts:
         words = (word for word in TOKEN.findall(text[:READ_AT_MOST]) if len(word) >= SHORTEST_WORD)
@@ -75,14 +75,14 @@ def list_words(shown: str, forms: Collection[str], language: str) -> tuple[str, 
 
 
 def show_difference(old: str, new: str) -> SafeString:
-    """Return both texts in one, escaped, with deletions and insertions marked word by word."""
+    """Return one escaped text with deletions and insertions marked word by word."""
     return mark_difference(PIECE.findall(old), PIECE.findall(new))
 
 
 def mark_difference(
     before: Sequence[str], after: Sequence[str], *, shorten: Callable[[str], str] = str
 ) -> SafeString:
-    """Return both lists of pieces as one text, escaped; what is equal is shortened."""
+    """Return both lists of words as one escaped text; long equal parts are shortened."""
     shown: list[str] = []
     for what, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if what == "equal":
@@ -98,7 +98,7 @@ def mark_difference(
 
 
 def _word_start(shown: str, near: int) -> int:
-    """Return where the word begins that follows a place."""
+    """Return the beginning of the next word after a position."""
     if near <= 0:
         return 0
     space = shown.find(" ", near, near + 20)
@@ -117,7 +117,7 @@ def _mark(shown: str, spans: list[Span], start: int, end: int) -> SafeString:
 
 @lru_cache(maxsize=50_000)
 def _forms(word: str, language: str) -> frozenset[str]:
-    """Return the forms under which the index may hold a word."""
+    """Return the forms under which the index may have a word."""
     prepared = indexing_text.prepare(word).strip()
     if language == SIMPLE:
         return frozenset([prepared])

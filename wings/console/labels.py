@@ -1,4 +1,4 @@
-"""Memories and conversations with their names, and the answers that a memory was served in."""
+"""Labels of memories and conversations, and the answers that served a memory."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -35,14 +35,14 @@ class MemoryLabel(NamedTuple):
 
 
 def find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation | None:
-    """Return the conversation that the agent names so, else ours of that id, of any tenant."""
+    """Return the conversation with this id, the agent's or else ours, of any tenant."""
     rows = Conversation.across_tenants.select_related("tenant")
     of_agent = rows.filter(external_id=named, tenant=tenant).first() if tenant else None
     return of_agent or rows.filter(id=named).first()
 
 
 def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
-    """Return conversations by who spoke and, to who may read it, how they begin, in one query."""
+    """Return conversations with speakers and, if permitted, first words, by one query."""
     rows = with_names(Conversation.across_tenants.filter(id__in=set(ids)))
     return {row.id: render_name(row, may_read=reader.may_read(row.id)) for row in rows}
 
@@ -50,9 +50,9 @@ def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
 def name_memories(
     *, tenant: Tenant, memory_ids: Sequence[uuid.UUID], reader: Reader
 ) -> dict[uuid.UUID, MemoryLabel]:
-    """Return those of the memories that the tenant has, by id, in three queries.
+    """Return the tenant's memories among these, by id, by three queries.
 
-    Facts that are over are among them, deleted notes are not.
+    With retired facts, without deleted notes.
     """
     episodes = reader.rows(Episode.objects.of(tenant))
     tables = (Fact.objects.of(tenant), episodes, active_notes(tenant=tenant))

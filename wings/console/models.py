@@ -1,4 +1,4 @@
-"""The records of exports, imports and what people read."""
+"""Records of exports, imports and page views."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,7 +10,7 @@ from memoryproject.tenancy.models import TenantModel
 
 
 class ExportRun(TenantModel):
-    """That somebody took memories out of the server: who, what, and how much of it."""
+    """Record that somebody exported memories: who, what, and how much."""
 
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
     table = models.CharField(max_length=16)
@@ -30,7 +30,7 @@ class ExportRun(TenantModel):
 
 
 class PageRead(TenantModel):
-    """That somebody looked at content in the admin: who, where and when, never what it said."""
+    """Record that somebody viewed content in the admin: who, where and when, never the text."""
 
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
     page = models.CharField(max_length=64, help_text="The page by the name of its address.")
@@ -49,7 +49,7 @@ class PageRead(TenantModel):
 
 
 class ImportRun(TenantModel):
-    """An import of a file of facts: validated first, then written batch by batch."""
+    """An import of a file of facts: validated first, then written in batches."""
 
     class State(models.TextChoices):
         PREVIEW = "preview", "waits for a decision"
@@ -79,7 +79,7 @@ class ImportRun(TenantModel):
 
 
 class ImportBatch(TenantModel):
-    """Some rows of an import: written and marked in one transaction, and so once."""
+    """Some rows of an import: written and marked in one transaction, and so only once."""
 
     run = TenantForeignKey(ImportRun, db_index=False)
     position = models.PositiveIntegerField()

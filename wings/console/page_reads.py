@@ -1,4 +1,4 @@
-"""Two middlewares: one writes down who looked at content, one says who looks."""
+"""Two middlewares: one records who viewed content, one sets who is viewing."""
 
 import uuid
 from datetime import timedelta
@@ -31,7 +31,7 @@ TABLES = {
     "retrieval.retrievalhit", "retrieval.context", "retrieval.contextsection",
     "retrieval.memorytest", "jobs.llmcall", "indexing.searchunit",
 }  # fmt: skip
-"""Tables whose lists and pages show content."""
+"""Tables whose lists and pages have content."""
 HOME = "admin:index"
 PAGES = {
     HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search", "console:case_file",
@@ -50,16 +50,16 @@ OWNERS: dict[str, Any] = {
     "fact_id": Fact, "retrieval_id": Retrieval, "memory_id": Memory, "person_id": Person,
     "changeset_id": Changeset, "note_id": Note, "link_id": Link, "run_id": ImportRun,
 }  # fmt: skip
-"""Table of what a page of the console is about, by the name in its address pattern."""
+"""Table that a page of the console is about, by the name of its address pattern."""
 SHOWN = {200, 400}
-"""A form that is refused is shown again with what it is about."""
+"""Status codes of pages with content; a rejected form is shown again with its content."""
 WORDS = ("q", "s", "phrase", "query")
 
 
 class ReadLogMiddleware(MiddlewareMixin):
-    """Puts each page that showed content on record: nothing is shown that cannot be.
+    """Records each page that showed content; if that fails, the page is not shown.
 
-    Stands behind `WallsMiddleware`, which finds out whom and which tenant a request is about.
+    Comes after `WallsMiddleware`, which sets person and tenant of the request.
     """
 
     def process_response(
@@ -73,13 +73,13 @@ class ReadLogMiddleware(MiddlewareMixin):
 
 
 def shows_content(page: str) -> bool:
-    """Return whether a page shows what somebody wrote, or what was made of it."""
+    """Return whether a page shows text that somebody wrote, or that was made from it."""
     label, kind = _split(page)
     return page in PAGES or (label in TABLES and kind in {"change", "changelist", "history"})
 
 
 def _split(page: str) -> tuple[str, str]:
-    """Return the table whose page it would be by its name, and what the page does."""
+    """Return the table of a page by the page's name, and what the page does."""
     stem, _, kind = page.removeprefix("admin:").rpartition("_")
     return stem.replace("_", ".", 1), kind
 
@@ -93,7 +93,7 @@ def render_page(page: str) -> str:
 
 
 def _record(request: HttpRequest, page: str, slots: dict[str, Any]) -> None:
-    """Write one row; where all tenants are looked at, a list gets one in each of them."""
+    """Store one record; with all tenants selected, a list gets one in each of them."""
     slot, value = next(iter(slots.items()), ("", ""))
     subject = value if isinstance(value, uuid.UUID) else read_id(value)
     words = " ".join(request.GET[name] for name in WORDS if request.GET.get(name))
@@ -126,16 +126,16 @@ def _find_tenants(
 
 
 def delete_old(*, at_most: int) -> None:
-    """Delete some rows that were kept long enough. Uses index: console_pageread_by_time."""
+    """Delete some records beyond their retention. Uses index: console_pageread_by_time."""
     old = PageRead.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at", "id")
     ids = list(old.values_list("id", flat=True)[:at_most])
     PageRead.across_tenants.filter(id__in=ids).delete()
 
 
 class ReaderMiddleware(MiddlewareMixin):
-    """Puts on each request of the admin whose eyes look: `request.reader`.
+    """Sets `request.reader`, with what the person may read, on admin requests.
 
-    Stands after `WallsMiddleware`, which finds out whom and which tenant a request is about.
+    Comes after `WallsMiddleware`, which sets person and tenant of the request.
     """
 
     def process_request(self, request: HttpRequest) -> None:

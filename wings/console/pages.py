@@ -1,4 +1,4 @@
-"""Shared by the views: permissions, rendering, choice of a tenant, rows, acts on record."""
+"""Shared code of views: permissions, rendering, selection of a tenant, rows, actions on record."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -31,12 +31,12 @@ from wings.notes.models import Note
 ENTRIES_AT_MOST = 50
 CONVERSATIONS_OFFERED = 30
 FAULTS = ("fault", "problem", "errors")
-"""Under which names pages show what is wrong."""
+"""Names under which pages show errors."""
 SEES_CASE = (
     "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
     "episodic.view_message",
 )  # fmt: skip
-"""The permissions of who may see what an answer was made of."""
+"""Permissions needed to see what an answer was made of."""
 Row = TypeVar("Row", bound=TenantModel)
 Answer = HttpResponseBase | dict[str, Any]
 """What a view of `admin_page` returns: a response, or what its template shows."""
@@ -45,16 +45,15 @@ Page = Callable[..., HttpResponseBase]
 
 
 def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
-    """Write down that the person did something to a row, in the transaction of that."""
+    """Record that the person changed a row, in the transaction of the change."""
     registered: Any = admin.site.get_model_admin(type(row))
     (registered.log_addition if is_new else registered.log_change)(request, row, what)
 
 
 def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> None:
-    """Write down that the person did something to a memory, in the transaction of that.
+    """Record that the person changed a memory, in the transaction of the change.
 
-    The entry names the memory by its id: of what it says nothing stays behind that an erasure
-    would not find.
+    The entry only has the memory's id, so that no text remains that an erasure would miss.
     """
     LogEntry.objects.create(
         user_id=str(request.user.pk),
@@ -67,7 +66,7 @@ def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> Non
 
 
 def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
-    """Return what people did to a row, the newest first; of a note too as of a `Memory`."""
+    """Return the records of changes of a row, newest first; for notes also as a `Memory`."""
     entries = LogEntry.objects.filter(
         content_type=ContentType.objects.get_for_model(model), object_id=str(key)
     )
@@ -76,26 +75,26 @@ def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
 
 
 def page_for(*permissions: str) -> Callable[[View], Page]:
-    """Make a view a page for members of staff who have all these permissions.
+    """Make a view a page for staff with all these permissions.
 
-    Others who have logged in get 403; who has not is sent to the login.
+    Other logged-in people get 403; the others are sent to the login.
     """
     require = permission_required(permissions, raise_exception=True)
     return lambda view: admin.site.admin_view(require(view))
 
 
 def action_for(*permissions: str) -> Callable[[View], Page]:
-    """Make a view a page that takes POST alone, for members of staff with these permissions."""
+    """Make a view a POST-only page for staff with these permissions."""
     return lambda view: page_for(*permissions)(require_POST(view))
 
 
 def admin_page(
     template: str, title: str, *permissions: str, of_one_tenant: bool = False, posts: bool = False
 ) -> Callable[[View], Page]:
-    """Make a view a page whose template shows what it returns, if that is no response.
+    """Make a view a page whose template gets what it returns, unless that is a response.
 
-    A view of one tenant gets the one looked at; whoever looks at several is asked for one first.
-    `posts`: the page takes POST alone.
+    A view of one tenant gets the selected one; if several are selected, the person is asked for one
+    first. `posts`: the page only accepts POST.
     """
 
     def decorate(view: View) -> Page:
@@ -119,7 +118,7 @@ def admin_page(
 def show_page(
     request: HttpRequest, template: str, *, title: str, status: int | None = None, **shown: Any
 ) -> HttpResponse:
-    """Render a template that extends `console/page.html` in the admin's frame.
+    """Render a template based on `console/page.html` in the admin's frame.
 
     `conversations` are those to choose from; they are read only if the template asks for them.
 
@@ -134,7 +133,7 @@ def show_page(
 
 
 def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
-    """Return the latest conversations of the tenant looked at: the agents' ids, and names."""
+    """Return the latest conversations of the selected tenant: agents' ids, and names."""
     tenant, reader = choose_tenant(request), Reader(request.user)
     if tenant is None or not request.user.has_perm("episodic.view_conversation"):
         return []
@@ -143,9 +142,9 @@ def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
 
 
 def get_row(model: type[Row], row_id: uuid.UUID, *related: str, **lookup: Any) -> Row:
-    """Return a row of any tenant, with its tenant and other related rows, or raise Http404.
+    """Return a row of any tenant with its related rows, or raise Http404.
 
-    `lookup` is what else must hold of it.
+    `lookup` is a further condition.
     """
     rows: QuerySet[Row] = model.across_tenants.select_related("tenant", *related)
     return get_object_or_404(rows, id=row_id, **lookup)
@@ -153,7 +152,7 @@ def get_row(model: type[Row], row_id: uuid.UUID, *related: str, **lookup: Any) -
 
 @contextmanager
 def show_problems(request: HttpRequest) -> Iterator[None]:
-    """Tell the person why what stands in the block cannot be done, instead of raising it."""
+    """Show the person why the block's action was refused, instead of raising the error."""
     try:
         yield
     except (ModelUnavailable, Problem) as problem:
@@ -163,10 +162,10 @@ def show_problems(request: HttpRequest) -> Iterator[None]:
 def act_on(
     request: HttpRequest, row: Model, act: Callable[[], Any], *, done: str = "{}", logged: str = ""
 ) -> HttpResponse:
-    """Do something to a row, and go to its page with what came of it.
+    """Change a row, and go to its page with the result.
 
-    `done` is what the person is told, and `logged` what is put on record in the same transaction,
-    both with what the act returns in the place of `{}`. Without `logged` the act has its own
+    `done` is the message to the person, and `logged` the text of the record in the same
+    transaction; `{}` in both is replaced by the result. Without `logged` the action makes its own
     record, if any.
     """
     with show_problems(request):
@@ -183,25 +182,25 @@ def redirect_to(row: Model, *, query: str = "", anchor: str = "") -> HttpRespons
 
 
 def read_choice(request: HttpRequest) -> TenantChoice:
-    """Return which tenants the person may see, and which one they look at."""
+    """Return the tenants that the person may see, and the selected one."""
     choice: TenantChoice = request.tenants  # type: ignore[attr-defined]
     return choice
 
 
 def choose_tenant(request: HttpRequest) -> Tenant | None:
-    """Return the tenant that the person looks at; None: all of them, or there is none."""
+    """Return the selected tenant; None: all of them, or there is none."""
     return read_choice(request).current
 
 
 def ask_for_tenant(request: HttpRequest) -> HttpResponse:
-    """Show the tenants to choose from, where a page is about one."""
+    """Show the tenants to choose from, for a page about one tenant."""
     status = 400 if request.method == "POST" else 200
     template, title = "console/choose_tenant.html", "Choose a tenant"
     return show_page(request, template, title=title, status=status)
 
 
 def find_way_back(request: HttpRequest, *, otherwise: str) -> str:
-    """Return the page of this server that a form names as `next`, else the other one."""
+    """Return this server's page named in a form's `next`, or else the other one."""
     back: str = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
     return back if safe else otherwise

@@ -1,4 +1,4 @@
-"""Messages as pages show them: in order, masked for who may not read them, long ones cut."""
+"""Messages for pages: in order, masked if they may not be read, long ones cut."""
 
 import uuid
 from datetime import timedelta
@@ -13,24 +13,24 @@ from episodic.revealing import Reader, mask_of_length
 
 COLUMNS = "id seq role name occurred_at episode_id quarantined_by_id withheld_by_id".split()
 CUT_AT = 2_000
-"""Characters of one message; its own page has them all."""
+"""Characters shown of a message; its own page shows all."""
 SILENCE_FROM = timedelta(hours=1)
 SILENCE_CUTS = timedelta(hours=3)
-"""Silence from which on there is always a boundary between episodes."""
+"""Silence from which on episodes are always separated."""
 
 
 ShownMessage = SimpleNamespace
-"""One message, as the person may see it: columns and, beside these, what is shown of it.
+"""One message, with the columns and texts that the person may see.
 
-`text` is the mask of who may not read it, or its beginning; `is_cut`: there is more. `characters`
-counts the whole, `silence_words` says how long nobody had spoken, empty for a short while.
+`text` is a mask, or the beginning; `is_cut`: there is more. `characters` counts the whole text,
+`silence_words` tells the silence before it, empty if short.
 """
 
 
 def read_transcript(
     messages: QuerySet[Message], *, conversation_id: uuid.UUID, reader: Reader
 ) -> list[ShownMessage]:
-    """Return messages in order, in one query; who may not read them does not load them.
+    """Return messages in order, by one query; contents that may not be read are not loaded.
 
     A message's silence is measured from the one before it in `messages`.
     """
@@ -54,7 +54,7 @@ def read_transcript(
 
 
 def render_span(span: timedelta) -> str:
-    """Return a span of time in words: `3 days 9 hours`, `20 minutes`, `under a minute`."""
+    """Return a span of time as text: `3 days 9 hours`, `20 minutes`, `under a minute`."""
     minutes = int(span.total_seconds()) // 60
     days, hours = divmod(minutes // 60, 24)
     parts = [(days, "day"), (hours, "hour"), (minutes % 60 if not days else 0, "minute")]

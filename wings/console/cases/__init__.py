@@ -1,1 +1,1 @@
-"""The case file: why an answer said what it said."""
+"""The case file: explains an answer."""

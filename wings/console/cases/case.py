@@ -1,6 +1,6 @@
-"""The case of one answer: facts with their state then and now, episodes, and messages around it.
+"""The case of one answer: its facts then and now, episodes, and messages around it.
 
-A fact's sentence never changes; its state at the time comes from the states in changesets.
+A fact's sentence never changes; its state at that time is read from changesets.
 """
 
 import uuid
@@ -20,21 +20,20 @@ from wings.console.highlights import count_forms, list_words
 from wings.console.transcript import ShownMessage, read_transcript
 
 BEFORE, AFTER = 2, 8
-"""Messages shown around the moment of the answer."""
+"""Number of messages shown before and after the answer."""
 MESSAGES_AT_MOST = 600
 CHANGES_AT_MOST = 1_000
 HELD = "held"
 COMMON_IN = 4
-"""A word that more than a quarter of the served facts have tells nothing."""
+"""A word that is in more than a quarter of the served facts is ignored."""
 
 
 class Case:
-    """Everything about one answer, in a dozen queries however much was served.
+    """Everything about one answer, by a dozen queries however much was served.
 
-    `before` has the last messages when the question was asked, `after` those after it, with what
-    the agent made of the answer; `reply` is the next message of the assistant, if any is on
-    record. `facts` and `episodes` are the hits, each with its `fact` or `episode`, which is None
-    where that was erased; `changed` has the facts whose state is another one now.
+    `before` has the last messages before the question, `after` those after it; `reply` is the next
+    message of the assistant, if there is one. `facts` and `episodes` are the hits, each with its
+    `fact` or `episode`, None if erased; `changed` has the facts whose state has changed since.
     """
 
     def __init__(self, retrieval: Retrieval, *, reader: Reader) -> None:
@@ -63,7 +62,7 @@ class Case:
         return evidence
 
     def _read_messages(self) -> list[ShownMessage]:
-        """Return all messages that the case needs, in order, in one query."""
+        """Return all messages of the case, in order, by one query."""
         through = self.retrieval.through_seq
         home = self.retrieval.conversation_id
         own = (row for rows in self._evidence.values() for row in rows if _home_of(row) == home)
@@ -90,7 +89,7 @@ class Case:
         return read_transcript(rows, conversation_id=home, reader=self._reader)
 
     def _read_facts(self) -> None:
-        """Set on each hit its fact with its state then and now, sources, and later changes."""
+        """Set on each hit its fact with states then and now, sources, and later changes."""
         tenant, answer = self.retrieval.tenant, self.retrieval
         ids = [hit.memory_id for hit in self.facts]
         steps_of = beliefs.read_steps_of(tenant, ids)
@@ -117,7 +116,7 @@ class Case:
             ]
 
     def _comes_after(self, changeset: Changeset) -> bool:
-        """Return whether a changeset is later than the answer; at one moment their ids decide."""
+        """Return whether a changeset is later than the answer; at the same moment, by id."""
         answer = self.retrieval
         return (changeset.started_at, changeset.id) > (answer.created_at, answer.id)
 
@@ -129,9 +128,9 @@ class Case:
         return "withdrawn later" if self._comes_after(row.withdrawn_by) else "withdrawn before"
 
     def _mark_used_words(self) -> None:
-        """Set on each hit the words of its fact that the agent used next, if readable.
+        """Set on each hit the words of its fact in the agent's reply, if readable.
 
-        Words that many of the facts have are left out.
+        Words that many of the facts have are ignored.
         """
         home = self.retrieval.conversation
         language = home.language if home else SIMPLE
@@ -157,5 +156,5 @@ class Case:
 
 
 def _home_of(row: Evidence) -> uuid.UUID:
-    """Return the conversation in which evidence was said; its episode is loaded."""
+    """Return the conversation of evidence; its episode is loaded."""
     return row.episode.conversation_id  # type: ignore[no-any-return]

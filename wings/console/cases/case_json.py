@@ -1,4 +1,4 @@
-"""A case as JSON: what its page shows, masked for who may not read messages."""
+"""A case as JSON, with the masks that its page shows to people who may not read messages."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -38,9 +38,9 @@ def render_case(case: Case) -> dict[str, Any]:
 
 
 def _pick(row: Any, columns: str) -> dict[str, Any]:
-    """Return columns of a row, `name=path` where they differ; None where the path breaks off.
+    """Return columns of a row, `name=path` if they differ; None if the path ends early.
 
-    With a `?` behind it an empty text is None.
+    With a `?` at the end, an empty text becomes None.
     """
     picked: dict[str, Any] = {}
     for column in columns.split():

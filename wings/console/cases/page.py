@@ -1,4 +1,4 @@
-"""The pages of the case file: finding an answer, explaining it, and making it a memory test."""
+"""Pages of the case file: find an answer, explain it, and turn it into a memory test."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ class CaseForm(TextForm):
     until = forms.DateTimeField(required=False, input_formats=MOMENTS)
 
     def clean_until(self) -> datetime | None:
-        """Return the end of the day, or of the minute, that is named."""
+        """Return the end of the given day or minute."""
         until: datetime | None = self.cleaned_data["until"]
         if until is None or until.year == datetime.max.year:
             return until
@@ -90,7 +90,7 @@ def show_entry(request: HttpRequest) -> pages.Answer:
 def _read_hint(
     params: dict[str, Any], tenant: Tenant | None, named: uuid.UUID | None
 ) -> Hint | None:
-    """Return what to search for, in the tenant that owns what is named; None: nobody does."""
+    """Return the search, in the tenant that owns the named id; None: nobody does."""
     conversation = params["conversation"] or named
     home = find_conversation(conversation, tenant) if conversation else None
     owner = tenant
@@ -110,7 +110,7 @@ def _read_hint(
 
 @pages.admin_page("console/cases/case.html", "Case file", *pages.SEES_CASE)
 def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
-    """Show one answer, explained; with `format=json` as a file."""
+    """Show the explanation of one answer; with `format=json`, as a file."""
     retrieval = pages.get_row(Retrieval, retrieval_id, "conversation", "asked_by")
     home, reader = retrieval.conversation, Reader(request.user)
     case = Case(retrieval, reader=reader)
@@ -136,7 +136,7 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
 
 
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:
-    """Return what an answer served, and the address at which its question is asked again."""
+    """Return what an answer served, and the address that asks its question again."""
     hits = RetrievalHit.objects.of(retrieval.tenant).filter(retrieval=retrieval)
     served = list(hits.order_by("memory_kind", "rank", "id")[:HITS_AT_MOST])
     ids = [hit.memory_id for hit in served]

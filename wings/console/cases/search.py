@@ -1,4 +1,4 @@
-"""Finds the answers that a person may mean, by a phrase, an id, a conversation or a time."""
+"""Finds answers by a phrase, an id, a conversation or a time."""
 
 import uuid
 from collections import defaultdict
@@ -24,17 +24,17 @@ from wings.console.search.results import SearchParams
 
 CANDIDATES_AT_MOST = 30
 MATCHES_AT_MOST = 12
-"""Messages, and facts, whose answers are looked up."""
+"""Number of messages, and of facts, whose answers are looked up."""
 REACH = 6
-"""Messages between an answer and what the agent made of it, at most."""
+"""Largest number of messages between an answer and the agent's reply."""
 QUESTIONS_READ_AT_MOST = 5_000
-"""Newest questions that are searched: they have no index of words."""
+"""Number of newest questions that are searched: they have no word index."""
 SAID, ASKED, SERVED = 4, 3, 2
-"""Weights of the reasons why a row was found."""
+"""Weights of the reasons for a match."""
 
 
 class Reason(NamedTuple):
-    """Why an answer may be the one: a message, its question, or a fact that it served."""
+    """Why an answer matches: a message, its question, or a fact that it served."""
 
     weight: int
     words: str
@@ -42,7 +42,7 @@ class Reason(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """What the person knows, read from the form."""
+    """The search, as read from the form."""
 
     tenant: Tenant
     conversation_id: uuid.UUID | None
@@ -53,7 +53,7 @@ class Hint(NamedTuple):
 
     @property
     def scope(self) -> Scope:
-        """Where words are looked for, at any time: it was said a little before it was asked."""
+        """Scope of the word search, at any time, as the text may be older than the question."""
         return Scope(tenant_id=self.tenant.id, conversation_id=self.conversation_id)
 
 
@@ -61,9 +61,9 @@ ReasonsById = dict[uuid.UUID, list[Reason]]
 
 
 def find_candidates(hint: Hint, *, reader: Reader) -> list[Any]:
-    """Return the answers that fit best, best first; without a phrase the newest.
+    """Return the best matching answers, best first; without a phrase, the newest.
 
-    Each has its best `reasons`, and as its `place` the conversation in words.
+    Each has its best `reasons`, and the name of its conversation as `place`.
     """
     reasons: ReasonsById = defaultdict(list)
     if hint.id is not None:
@@ -88,7 +88,7 @@ def find_candidates(hint: Hint, *, reader: Reader) -> list[Any]:
 
 
 def find_owner(named: uuid.UUID) -> Tenant | None:
-    """Return whose fact, episode or message has this id; None: nobody's."""
+    """Return the tenant of the fact, episode or message with this id, or None."""
     hit = RetrievalHit.across_tenants.filter(memory_id=named).select_related("tenant").first()
     message = Message.across_tenants.filter(id=named).select_related("tenant").first()
     fact = Fact.across_tenants.filter(id=named).select_related("tenant").first()
@@ -97,12 +97,12 @@ def find_owner(named: uuid.UUID) -> Tenant | None:
 
 
 def _answers(hint: Hint) -> QuerySet[Retrieval]:
-    """Return the answers of the tenant in the conversation and time that the person named."""
+    """Return the tenant's answers in the given conversation and time."""
     return Retrieval.objects.of(hint.tenant).filter(**_narrow(hint, ""))
 
 
 def _narrow(hint: Hint, path: str) -> dict[str, Any]:
-    """Return the filters of the scope, for rows from which `path` leads to an answer."""
+    """Return the scope's filters for rows from which `path` leads to an answer."""
     filters = {
         "conversation": hint.conversation_id,
         "created_at__gte": hint.since,
@@ -112,7 +112,7 @@ def _narrow(hint: Hint, path: str) -> dict[str, Any]:
 
 
 def _follow_id(memory_id: uuid.UUID, hint: Hint, reasons: ReasonsById) -> None:
-    """Take the answers that served a memory, or that were given before a message."""
+    """Add the answers that served a memory, or that came before a message."""
     message = Message.objects.of(hint.tenant).filter(id=memory_id).first()
     if message is not None:
         _follow_messages([message], hint, reasons, quotes={})
@@ -122,13 +122,13 @@ def _follow_id(memory_id: uuid.UUID, hint: Hint, reasons: ReasonsById) -> None:
 
 
 def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalHit]:
-    """Return the newest hits of memories. Uses index: retrieval_hit_by_memory."""
+    """Return the newest hits that served memories. Uses index: retrieval_hit_by_memory."""
     hits = RetrievalHit.objects.of(hint.tenant).filter(memory_id__in=list(memory_ids))
     return hits.filter(**_narrow(hint, "retrieval__")).order_by("-id")[: CANDIDATES_AT_MOST * 2]
 
 
 def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Reader) -> None:
-    """Take the messages that hold the words, and the answers given shortly before them."""
+    """Add the answers shortly before messages with the words."""
     scope, kind = hint.scope, UnitKind.MESSAGE
     matches = tenant_search.find(sought, kind=kind, scope=scope).found
     if not matches:
@@ -174,7 +174,7 @@ def _render_distance(message: Message, behind: int) -> str:
 
 
 def _follow_questions(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
-    """Take the newest questions that hold the words as typed.
+    """Add the newest questions that contain the words as typed.
 
     Uses index: retrieval_with_latency.
     """
@@ -190,7 +190,7 @@ def _follow_questions(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
 
 
 def _follow_facts(sought: Sought, hint: Hint, reasons: ReasonsById) -> None:
-    """Take the answers that served facts which hold the words."""
+    """Add the answers that served facts with the words."""
     matches = tenant_search.find(sought, kind=UnitKind.FACT, scope=hint.scope).found
     kept = {match.memory_id: match for match in matches[:MATCHES_AT_MOST]}
     facts = Fact.objects.of(hint.tenant).in_bulk(list(kept))

@@ -1,4 +1,4 @@
-"""The page of an episode: its messages, facts, answers, and retrievability as a curve."""
+"""The page of an episode: messages, facts, answers, and a curve of its retrievability."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from wings.console.labels import list_servings
 from wings.console.transcript import read_transcript, render_span
 
 STEPS = 120
-"""Points of the curve."""
+"""Number of points of the curve."""
 AHEAD = timedelta(days=30)
 RATING_COLOURS = {"again": "red", "hard": "orange", "good": "green", "easy": "blue"}
 
@@ -50,7 +50,7 @@ def get_story(request: HttpRequest, episode: Episode) -> Mapping[str, Any]:
 
 
 def _transcript(episode: Episode, facts: list[SupportedFact], *, reader: Reader | None) -> Block:
-    """Return an episode's messages with its facts; no messages for who may not see any."""
+    """Return an episode's messages with its facts; no messages without the permission."""
     if reader is None:
         return Block([], episode=episode, facts=facts)
     messages = Message.objects.of(episode.tenant).filter(episode=episode)
@@ -95,16 +95,16 @@ def describe_memory(episode: Episode, *, now: datetime) -> dict[str, Any]:
 
 
 def render_days(days: float) -> str:
-    """Return a stability in words: `3.2 days`, `7 hours 12 minutes`, `2.1 years`."""
+    """Return a stability as text: `3.2 days`, `7 hours 12 minutes`, `2.1 years`."""
     if days < 1:
         return render_span(timedelta(days=days))
     return f"{days:.1f} days" if days < 730 else f"{days / 365.25:,.1f} years"
 
 
 def list_stretches(episode: Episode, reviews: Sequence[Review]) -> list[Stretch]:
-    """Return an episode's life from review to review; `reviews` are the newest, oldest first.
+    """Return an episode's life between reviews; `reviews` are the newest, oldest first.
 
-    Where there are older ones, its life begins with the first of `reviews`.
+    If there are older ones, it begins with the first of `reviews`.
     """
     if not reviews:
         return [Stretch(episode.last_reviewed_at, episode.stability)]
@@ -115,9 +115,9 @@ def list_stretches(episode: Episode, reviews: Sequence[Review]) -> list[Stretch]
 
 
 def draw_forgetting(episode: Episode, reviews: Sequence[Review], *, now: datetime) -> Chart:
-    """Return retrievability from creation to 30 days from now, each review rated by colour.
+    """Return retrievability from creation to 30 days from now, with reviews as colored points.
 
-    A review stands at the retrievability before it; after it the curve begins anew at 1.
+    A review is drawn at the retrievability before it; after it the curve starts again at 1.
     """
     stretches = list_stretches(episode, reviews)
     start = stretches[0].since

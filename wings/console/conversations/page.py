@@ -1,4 +1,4 @@
-"""The page of a conversation: its timeline, its progress, the slider of time; and unmasking it."""
+"""The page of a conversation: timeline, progress, time slider, and unmasking."""
 
 import uuid
 from collections.abc import Mapping
@@ -30,11 +30,11 @@ from wings.console.pages import action_for, find_way_back, get_row, show_problem
 LISTED_AT_MOST = 10
 SLIDER_STEPS = 1_000
 NOW = "now"
-"""Value that asks what is known today about a past moment; else what was believed then."""
+"""Value that shows what is known today about a past moment; otherwise what was believed then."""
 
 
 class PlaceForm(forms.Form):
-    """What the address asks for: a time to look back from, and a message or day to go to."""
+    """The address's parameters: a past moment to show, and a message or day to go to."""
 
     as_of = MomentField(required=False)
     known = forms.ChoiceField(required=False, choices=[("then", "then"), (NOW, NOW)])
@@ -89,7 +89,7 @@ def get_story(request: HttpRequest, conversation: Conversation) -> Mapping[str, 
 
 
 def choose_page(conversation: Conversation, params: Mapping[str, Any]) -> Page[int]:
-    """Return the seqs of the page that is asked for, else of the last one, until `as_of`."""
+    """Return the seqs of the requested page, or else of the last one, until `as_of`."""
     until, seq = conversation.next_seq - 1, params.get("seq")
     if params.get("as_of"):
         until = timeline.last_seq_until(conversation, params["as_of"]) or 0
@@ -100,7 +100,7 @@ def choose_page(conversation: Conversation, params: Mapping[str, Any]) -> Page[i
 
 
 def read_progress(request: HttpRequest, conversation: Conversation) -> dict[str, Any]:
-    """Return how far a conversation is processed and what is stuck, as far as a person may know."""
+    """Return how far a conversation is processed and what is stuck, as permitted."""
     sees, tenant, reader = request.user.has_perm, conversation.tenant, Reader(request.user)
     progress: dict[str, Any] = {"window": _describe_window(conversation)}
     if sees("semantic.view_fact"):
@@ -134,7 +134,7 @@ def _describe_window(conversation: Conversation) -> str:
 
 
 def _turns(page: Page[int]) -> list[tuple[str, int]]:
-    """Return title and first message of the other pages."""
+    """Return the titles and first messages of the neighboring pages."""
     last = page.paginator.num_pages
     numbers = {"« First": 1, "‹ Earlier": page.number - 1} if page.has_previous() else {}
     numbers |= {"Later ›": page.number + 1, "Last »": last} if page.has_next() else {}
@@ -142,7 +142,7 @@ def _turns(page: Page[int]) -> list[tuple[str, int]]:
 
 
 def _slider(conversation: Conversation, as_of: datetime | None) -> dict[str, int] | None:
-    """Return the range of times to choose from, in ms since 1970; None: there is no range."""
+    """Return the selectable times, in ms since 1970, or None."""
     ends = Message.objects.within(conversation).filter(seq__in=[1, conversation.next_seq - 1])
     times = sorted(_in_ms(at) for at in ends.values_list("occurred_at", flat=True))
     if len(times) < 2 or times[0] == times[-1]:
@@ -160,7 +160,7 @@ def _in_ms(moment: datetime) -> int:
 
 @action_for(revealing.REVEAL)
 def reveal_conversation(request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """Show a conversation to the person for an hour, on record, and go back to the page."""
+    """Unmask a conversation for an hour, on record, and return to its page."""
     conversation = get_row(Conversation, conversation_id)
     reason = request.POST.get("reason", "")
     with show_problems(request):

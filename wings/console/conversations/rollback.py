@@ -1,4 +1,4 @@
-"""Rolling back a source: form, preview, the page of its quarantine, and lifting that."""
+"""Rollback of a source: form, preview, the page of its quarantine, and lifting the quarantine."""
 
 import uuid
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ GOES_ON = "A worker does it now, one conversation after the other. Reload this p
 
 
 class SourceForm(ReasonForm):
-    """A source, and why it is rolled back."""
+    """A source, and the reason for its rollback."""
 
     since = forms.DateTimeField(widget=forms.DateTimeInput(attrs={"type": "datetime-local"}))
     posted_by = forms.ModelChoiceField(
@@ -56,7 +56,7 @@ class SourceForm(ReasonForm):
     "console/conversations/roll_back.html", "Roll back a source", *SEES, of_one_tenant=True
 )
 def show_rollback(request: HttpRequest, tenant: Tenant) -> pages.Answer:
-    """Show the form and, once it is filled in, a preview; roll back with `do`."""
+    """Show the form and, once filled in, a preview; with `do`, roll back."""
     posted = request.method == "POST"
     form = SourceForm(request.POST if posted else None, tenant=tenant)
 

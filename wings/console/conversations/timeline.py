@@ -1,4 +1,4 @@
-"""A conversation's timeline: blocks of messages with facts, and the strip of all its episodes."""
+"""A conversation's timeline: blocks of messages with facts, and the strip of episodes."""
 
 import uuid
 from collections import defaultdict
@@ -27,7 +27,7 @@ Moment = datetime | None
 KEY_MOMENT, FLASHBULB = 0.7, 0.85
 MESSAGES_A_PAGE = 100
 TRUE_ONCE = ["", Fact.Because.SUPERSEDED]
-"""Why a fact is closed that was true; for all other reasons it never was."""
+"""Reason of closing for facts that had been true; other reasons mean they never were."""
 
 
 class SupportedFact(NamedTuple):
@@ -35,20 +35,20 @@ class SupportedFact(NamedTuple):
 
     fact: Fact
     seqs: tuple[int, ...]
-    """Empty: the episode as a whole."""
+    """Seqs of these messages; empty: the episode as a whole."""
     state: State
-    """State at the moment that the page shows."""
+    """State at the moment shown on the page."""
 
 
 @dataclass(slots=True)
 class Block:
-    """Messages of a page that belong together: an episode's, the window's, or quarantined ones."""
+    """Messages of a page that belong together: of one episode, unprocessed, or quarantined."""
 
     messages: list[ShownMessage]
     episode: Episode | None = None
     facts: list[SupportedFact] = field(default_factory=list)
     is_again: bool = False
-    """Whether an earlier block of the page has the same episode, and its facts."""
+    """Whether an earlier block of the page shows the same episode and its facts."""
 
     @property
     def kind(self) -> str:
@@ -61,12 +61,12 @@ class Block:
 
     @property
     def level(self) -> str:
-        """How surprising its episode is: `flashbulb`, `key` or `usual`."""
+        """Surprise of its episode: `flashbulb`, `key` or `usual`."""
         return surprise_level(self.episode.surprise) if self.episode else "usual"
 
     @property
     def lines(self) -> list[tuple[ShownMessage, list[SupportedFact]]]:
-        """Each message with the facts that it is evidence of."""
+        """Each message with the facts that it supports."""
         return [
             (message, [fact for fact in self.facts if message.seq in fact.seqs])
             for message in self.messages
@@ -84,8 +84,8 @@ def read_blocks(
 ) -> list[Block]:
     """Return the page that begins with `first_seq`, in five queries at most.
 
-    With `as_of` only the messages up to then, and the facts that were true then; with
-    `known_at` those that the server believed then.
+    With `as_of` only messages up to then, and facts true then; with `known_at`, facts that the
+    server believed then.
     """
     messages = Message.objects.within(conversation).filter(
         seq__range=(first_seq - 1, first_seq + MESSAGES_A_PAGE - 1)
@@ -115,10 +115,10 @@ def _block_key(message: ShownMessage) -> tuple[uuid.UUID | None, bool, uuid.UUID
 def facts_from(
     conversation: Conversation, episode_ids: Ids, *, as_of: Moment = None, known_at: Moment = None
 ) -> dict[uuid.UUID, list[SupportedFact]]:
-    """Return the facts that episodes of a conversation support, by episode; active ones first.
+    """Return the facts that a conversation's episodes support, by episode, active ones first.
 
-    With `as_of` those that were true then; with `known_at` instead what was believed then, by the
-    evidence that counted then.
+    With `as_of`, facts true then; with `known_at` instead, facts believed then, by the evidence
+    that was valid then.
     """
     tenant, believed = conversation.tenant, None
     rows = Evidence.objects.of(tenant).filter(episode__in=list(episode_ids))
@@ -150,10 +150,10 @@ def facts_from(
 def _corrections_in(
     tenant: Tenant, episode_ids: Ids, as_of: Moment, believed: Sequence[uuid.UUID] | None
 ) -> Iterator[tuple[uuid.UUID, Fact]]:
-    """Yield by episode the facts that people put in the place of wrong ones drawn from it.
+    """Yield by episode the facts with which people replaced wrong ones from it.
 
-    No message says them, so evidence does not lead to them. Of those that were not `believed` at
-    the moment of the page none; without one (None) with `as_of` those that were true then.
+    No message states them, so there is no evidence of them. Only those `believed` at the moment of
+    the page; if that is None, those true at `as_of`.
     """
     wrong = Evidence.objects.of(tenant).filter(
         episode__in=list(episode_ids),
@@ -173,10 +173,9 @@ def _corrections_in(
 
 
 def first_seq_from(conversation: Conversation, moment: datetime) -> int | None:
-    """Return the seq of the first message at that time or later; None: there is none.
+    """Return the seq of the first message at or after a time, or None.
 
-    Times follow the order of messages but for what was posted late, so the episodes'
-    own times lead there.
+    Messages are in order of time except for late ones, so the episodes' times are used.
     """
     episodes = Episode.objects.within(conversation).filter(end_at__gte=moment)
     episode = episodes.order_by("first_seq").first()
@@ -186,7 +185,7 @@ def first_seq_from(conversation: Conversation, moment: datetime) -> int | None:
 
 
 def last_seq_until(conversation: Conversation, moment: datetime) -> int | None:
-    """Return the seq of the last message until that time; None: there is none."""
+    """Return the seq of the last message up to a time, or None."""
     episodes = Episode.objects.within(conversation).filter(start_at__lte=moment)
     episode = episodes.order_by("-first_seq").first()
     messages = Message.objects.within(conversation).filter(occurred_at__lte=moment)
@@ -202,7 +201,7 @@ def _range_of(episode: Episode) -> Q:
 
 
 class Cell(NamedTuple):
-    """An episode, or in a long conversation neighbouring ones, under a title of their own."""
+    """An episode in the strip, or several neighboring ones of a long conversation."""
 
     first_seq: int
     last_seq: int
@@ -217,7 +216,7 @@ class Cell(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How many messages it has: its share of the strip."""
+        """Number of its messages, which sets its width."""
         return self.last_seq - self.first_seq + 1
 
 
@@ -238,7 +237,7 @@ def surprise_level(surprise: float) -> str:
 
 
 def read_cells(conversation: Conversation, reader: Reader) -> list[Cell]:
-    """Return the episodes of a conversation in order; those that begin very near share a cell."""
+    """Return the episodes of a conversation in order; close ones share a cell."""
     place = (
         (F("first_seq") - 1) * settings.TIMELINE_CELLS_AT_MOST / max(conversation.next_seq - 1, 1)
     )

@@ -1,1 +1,1 @@
-"""The page that erases, and the rows of this app that an erasure deletes."""
+"""The page that erases, and the rows of this app that are part of an erasure."""

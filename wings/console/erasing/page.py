@@ -1,4 +1,4 @@
-"""Erasing with a preview and a typed name; the certificate of an erasure, to print."""
+"""Erasing with a preview and a typed name, and the printable certificate of an erasure."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -41,11 +41,11 @@ SUBJECTS: dict[Scope, tuple[Any, str, Callable[[Any], str]]] = {
     ),
     Scope.TENANT: (Tenant, "tenant {0}", lambda row: row.name),
 }  # fmt: skip
-"""Table of what a page is about, its name, and the word that a person types, by scope."""
+"""By scope: table of the subject, its name, and the word that a person types."""
 
 
 def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
-    """Return title and address of the pages that erase a row; an import's stands in its story."""
+    """Return titles and addresses of the pages that erase a row; imports have theirs in a story."""
     scopes = [scope for scope, (table, _, _) in SUBJECTS.items() if isinstance(row, table)]
     if scopes in ([], [Scope.IMPORT]) or not request.user.has_perm(ERASE):
         return []
@@ -59,7 +59,7 @@ def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
 
 
 class EraseForm(ReasonForm):
-    """Why, and the name of what is meant."""
+    """The reason, and the name of the subject."""
 
     typed = forms.CharField(max_length=1_000)
 
@@ -82,7 +82,7 @@ class EraseForm(ReasonForm):
         self.order_fields([*self._shared, "reason", "typed"])
 
     def get_choices(self) -> dict[uuid.UUID, str]:
-        """Return what goes of shared conversations, by the agents' ids; of others the default."""
+        """Return the choice for each shared conversation, by the agent's id, or the default."""
         return {
             plan.presence.conversation.external_id: self.cleaned_data[name]
             for name, plan in self._shared.items()
@@ -97,10 +97,10 @@ class EraseForm(ReasonForm):
 
 
 def draft(scope: Scope, row: Any) -> Erasure:
-    """Return an unsaved erasure of what a page is about; a user is found by a note about them.
+    """Return an unsaved erasure of the page's subject; a user is found by a note about them.
 
     Raises:
-        Http404: the note is about nobody, or the changeset is no import from another system.
+        Http404: the note is about nobody, or the changeset is not an import from another system.
     """
     if scope is Scope.IMPORT and not imports_of(row.tenant).filter(id=row.id).exists():
         raise Http404("It is no import from another system.")
@@ -116,7 +116,7 @@ def draft(scope: Scope, row: Any) -> Erasure:
 
 @admin_page("console/erase.html", "Erase", ERASE)
 def erase(request: HttpRequest, *, scope: Scope, **slots: uuid.UUID) -> Answer:
-    """Show what would go, or erase it when the form is right; the address names one row."""
+    """Preview what would be erased, or erase it if the form is valid; the address names one row."""
     table, name, render_word = SUBJECTS[scope]
     (row_id,) = slots.values()
     row: Any = get_object_or_404(Tenant, id=row_id) if table is Tenant else get_row(table, row_id)
@@ -155,15 +155,15 @@ def get_story(request: HttpRequest, erasure: Erasure) -> Mapping[str, Any]:
 
 
 def name_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return how many rows of each kind were, or would be, deleted."""
+    """Return how many rows of each kind were, or would be, deleted, in words."""
     return [(kind.replace("_", " "), count) for kind, count in sorted(counts.items())]
 
 
 @admin_page("console/certificate.html", "Certificate of erasure", "erasure.view_erasure")
 def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> Answer:
-    """Show the certificate; with `scan` all tables are searched for it, with words for these.
+    """Show the certificate; with `scan`, search all tables for the subject or for words.
 
-    Only who may erase may look for words: a hit says what is written somewhere.
+    Only people who may erase may search for words, since a hit reveals content.
     """
     erasure = get_object_or_404(Erasure.across_tenants, id=erasure_id)
     words = " ".join(request.POST.get("words", "").split())
@@ -190,7 +190,7 @@ def show_certificate(request: HttpRequest, erasure_id: uuid.UUID) -> Answer:
 
 
 def list_links(found: proof.Proof | None) -> list[str]:
-    """Return links to the pages of rows that a search found, where they have such."""
+    """Return links to the pages of rows that a search found, if they have any."""
     return [
         link_to_page(
             label.replace(".", "_"), uuid.UUID(row_id), f"{label.split('.')[1]} …{row_id[-8:]}"

@@ -1,4 +1,4 @@
-"""Deletes rows of imports that name what is erased, inside an erasure."""
+"""Deletes rows of imports that name erased data, as part of an erasure."""
 
 from collections import Counter
 
@@ -9,9 +9,9 @@ from wings.console.models import ImportBatch, ImportRun
 
 
 def erase_import_rows(conversation: Conversation) -> Counter[str]:
-    """Take a conversation's facts out of imports that are not finished.
+    """Remove a conversation's facts from unfinished imports.
 
-    What is on record of the import says how much it held, and changes no more.
+    The import's record keeps its original counts.
     """
     tenant, erased, home = conversation.tenant, 0, str(conversation.external_id)
     batches = ImportBatch.objects.of(tenant).filter(rows__contains=[{"conversation": home}])

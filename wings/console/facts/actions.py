@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[type[ActForm], str]] = {
     "restore": (ActForm, "Restore a fact"),
     "correct": (forms.CorrectForm, "Correct a fact"),
 }
-"""Form and title of an action, by its name in the address."""
+"""Form and title of each action, by its name in the address."""
 FORMS_OF_MANY: dict[str, tuple[type[ReasonForm], str]] = {
     "invalidate": (forms.BecauseForm, "Retire facts"),
     "restore": (ReasonForm, "Restore facts"),
@@ -44,7 +44,7 @@ NAMED_AT_MOST = 10
 
 @admin_page("console/facts/act.html", "Change a fact", *SEES_FACT)
 def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> Answer:
-    """Do what the form says and go to the fact; with `preview`, or faults, show the form again."""
+    """Do the form's action and go to the fact; with `preview`, or errors, show the form again."""
     fact = get_row(Fact, fact_id, "conversation")
     if request.method != "POST":
         return redirect_to(fact, anchor=f"#{name}")
@@ -69,7 +69,7 @@ def change_fact(request: HttpRequest, fact_id: uuid.UUID, name: str) -> Answer:
 
 
 def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[Fact, Changeset]:
-    """Return the fact to look at, and the changeset."""
+    """Do the action; return the fact to show, and the changeset."""
     act = Act(fact.tenant, actor, params["reason"], params["case_id"])
     if name == "correct":
         follows = params["keywords"] == fact.keywords and params["fact"] != fact.fact
@@ -89,7 +89,7 @@ def do(name: str, actor: str, fact: Fact, params: dict[str, Any]) -> tuple[Fact,
 def do_to_facts(
     name: str, act: Act, versions: Mapping[uuid.UUID, int], params: Mapping[str, Any]
 ) -> list[Changeset]:
-    """Retire or restore facts of one tenant, of which the person has seen these versions."""
+    """Retire or restore facts of one tenant, in the versions that the person has seen."""
     if name == "restore":
         return curation.restore_facts(act=act, fact_ids=list(versions), versions=versions)
     because = Fact.Because(params["because"])
@@ -100,7 +100,7 @@ def do_to_facts(
 
 @admin_page("console/facts/revert.html", "Undo a changeset", *SEES_CHANGESET)
 def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> Answer:
-    """Show what undoing a changeset would do, and do it when a reason is given."""
+    """Preview the revert of a changeset, and do it once a reason is given."""
     changeset = get_row(Changeset, changeset_id, "conversation")
     plan = reverts.plan_revert(tenant=changeset.tenant, changeset_id=changeset.id)
     form = forms.RevertForm(
@@ -122,7 +122,7 @@ def revert_changeset(request: HttpRequest, changeset_id: uuid.UUID) -> Answer:
 
 
 class Choice(NamedTuple):
-    """The facts that were marked, those that an act can be done to, and what it is."""
+    """The selected facts, and those of them that the action applies to."""
 
     name: str
     facts: Sequence[Fact]
@@ -154,9 +154,9 @@ def _preview(request: HttpRequest, name: str, queryset: QuerySet[Fact]) -> HttpR
 def choose(
     name: str, queryset: QuerySet[Fact], versions: Mapping[uuid.UUID, int] | None = None
 ) -> Choice:
-    """Return what of the marked facts an act can be done to, and which is left out.
+    """Return which of the selected facts an action applies to, and which are left out.
 
-    `versions` are those that the person has looked at; without them those of now.
+    `versions` are those that the person has seen; without them, the current ones.
     """
     rows = queryset.select_related("tenant", "conversation").order_by("id")
     marked = list(rows[: settings.FACTS_AT_ONCE + 1])
@@ -177,7 +177,7 @@ def _fits(fact: Fact, *, closes: bool) -> bool:
 
 @admin_page("console/facts/act_many.html", "Change facts", *SEES_FACT, posts=True)
 def change_facts(request: HttpRequest, name: str) -> Answer:
-    """Retire or restore the facts that the preview showed, or show it again with what is wrong."""
+    """Retire or restore the facts of the preview, or show it again with the errors."""
     versions = read_versions(request.POST.get("facts", ""))
     choice = choose(name, Fact.across_tenants.filter(id__in=versions), versions)
     form_class, title = FORMS_OF_MANY[name]
@@ -192,9 +192,9 @@ def change_facts(request: HttpRequest, name: str) -> Answer:
 
 
 def read_versions(marked: str) -> dict[uuid.UUID, int]:
-    """Return ids and versions of the preview's facts; what is neither is left out.
+    """Return ids and versions of the preview's facts; invalid entries are ignored.
 
-    They come in one field: a form may have no more than a thousand.
+    They are in one field, since a form may have at most a thousand.
     """
     versions: dict[uuid.UUID, int] = {}
     for text in marked.split(",", settings.FACTS_AT_ONCE + 1)[: settings.FACTS_AT_ONCE + 1]:
@@ -206,7 +206,7 @@ def read_versions(marked: str) -> dict[uuid.UUID, int]:
 
 
 def act_on_all(choice: Choice, params: Mapping[str, Any], actor: str) -> list[Changeset]:
-    """Retire or restore facts of any tenants, all or none; raise Problem if one cannot be."""
+    """Retire or restore facts of any tenants, all or none; raise Problem if one is refused."""
     if not choice.facts and not choice.versions:
         raise Problem("No fact was chosen: mark some in the list.")
     if len(choice.facts) < len(choice.versions) or choice.is_cut:
@@ -231,6 +231,6 @@ def _name_changesets(choice: Choice, changesets: Sequence[Changeset]) -> SafeStr
 
 
 def _show_choice(choice: Choice, form: ReasonForm) -> dict[str, Any]:
-    """Return what the preview shows; `marked` is what `read_versions` reads."""
+    """Return the values of the preview; `marked` is what `read_versions` reads."""
     marked = ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
     return {"choice": choice, "marked": marked, "form": form, "at_once": settings.FACTS_AT_ONCE}

@@ -1,4 +1,4 @@
-"""Changes in words, the page of a changeset, and that of what changed between two moments."""
+"""Changes in words, the page of a changeset, and the comparison of two moments."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ ACTIVE = "active"
 STATE_TONES = {
     ACTIVE: "good", "wrong": "bad", "reverted": "bad", "erased": "bad", "superseded": "warn",
 }  # fmt: skip
-"""The colour of what was done, by the state after it."""
+"""Color of a change, by the state after it."""
 CHANGES_A_PAGE = 100
 SHOWN_AT_MOST = 500
 TONES = {"added": "good", "restored": "good", "corrected": "bad", "ended": "warn"}
@@ -37,11 +37,11 @@ TONES = {"added": "good", "restored": "good", "corrected": "bad", "ended": "warn
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """One step of a changeset as a page says it, as seen from one of its facts.
+    """One step of a changeset as a page shows it, from the view of one of its facts.
 
-    `old` is what that fact replaced, `newer` what replaced it, `beside` the other fact of a step
-    that replaced nothing; each None where there is none, or it was erased. `before` and `after`
-    are its states, empty where the step did not change it.
+    `old` is the fact it replaced, `newer` the one that replaced it, `beside` the other fact of a
+    step without a replacement; None if there is none, or it was erased. `before` and `after` are
+    its states, empty if the step did not change it.
     """
 
     change: Change
@@ -55,28 +55,28 @@ class ShownChange:
 
     @property
     def changeset(self) -> Changeset:
-        """The act that the step is part of."""
+        """The changeset of the step."""
         changeset: Changeset = self.change.changeset
         return changeset
 
     @property
     def note(self) -> str:
-        """Why, in words; empty where the step has no note."""
+        """Reason in words; empty if the step has no note."""
         return render_note(self.change.note)
 
     @property
     def tone(self) -> str:
-        """The colour of what was done."""
+        """Color of the change."""
         return STATE_TONES.get(self.after, "")
 
     @property
     def sentence(self) -> SafeString | str:
-        """What the fact says; what it replaced is marked in it."""
+        """Text of the fact; differences from the fact it replaced are marked."""
         return _show_newer(self.old, self.fact)
 
     @property
     def difference(self) -> SafeString | str:
-        """What replaced the fact says, with the difference marked."""
+        """Text of its replacement, with the difference marked."""
         return _show_newer(self.fact, self.newer)
 
 
@@ -89,7 +89,7 @@ def _show_newer(old: Fact | None, newer: Fact | None) -> SafeString | str:
 def render_changes(
     tenant: Tenant, changes: Sequence[Change], *, about: Fact | None = None
 ) -> list[ShownChange]:
-    """Return changes in words, in one query; `about`: as seen from that fact."""
+    """Return changes in words, by one query; `about`: from the view of that fact."""
     facts = read_facts(tenant, changes)
     return [render_change(change, facts, about=about.id if about else None) for change in changes]
 
@@ -97,7 +97,7 @@ def render_changes(
 def read_facts(
     tenant: Tenant, changes: Iterable[Change], ids: Iterable[uuid.UUID] = ()
 ) -> dict[uuid.UUID, Fact]:
-    """Return the facts that changes name, what replaced these, and those of `ids`, by id."""
+    """Return, by id, the facts in changes, their replacements, and those in `ids`."""
     named: set[uuid.UUID | None] = set(ids)
     for change in changes:
         ends = (_read_pair(change, uuid.UUID(name))[1] for name in change.states)
@@ -109,7 +109,7 @@ def read_facts(
 def _read_pair(
     change: Change, fact_id: uuid.UUID | None
 ) -> tuple[states.State | None, states.State | None]:
-    """Return a fact's state before and after a change; both None where it did not change it."""
+    """Return a fact's state before and after a change; both None if it did not change."""
     before, after = change.states.get(str(fact_id), (None, None))
     return states.from_json(before), states.from_json(after)
 
@@ -117,10 +117,10 @@ def _read_pair(
 def render_change(
     change: Change, facts: Mapping[uuid.UUID, Fact], *, about: uuid.UUID | None = None
 ) -> ShownChange:
-    """Return a change in words, as seen from the fact that it names first, or from `about`.
+    """Return a change in words, from the view of its first fact or of `about`.
 
-    What replaced what is read from the states: the order in which a step names two facts
-    differs from one action to the next.
+    The states show which fact replaced which: the order of a step's two facts differs between
+    actions.
     """
     seen, other = about or change.memory_id, change.other_memory_id
     other = change.memory_id if other == seen else other
@@ -193,7 +193,7 @@ class ComparisonForm(forms.Form):
     conversation = ConversationField(required=False, label="Conversation")
 
     def clean(self) -> None:
-        """Take now for the later moment where none is given."""
+        """Use now as the later moment if none is given."""
         params = self.cleaned_data
         params["until"] = params.get("until") or timezone.now()
         if params.get("since") and params["since"] > params["until"]:
@@ -205,7 +205,7 @@ class ComparisonForm(forms.Form):
     "semantic.view_fact", "semantic.view_changeset", of_one_tenant=True,
 )  # fmt: skip
 def show_comparison(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Show how what was believed at two moments differs, the newest act first."""
+    """Show how beliefs at two moments differ, the newest change first."""
     yesterday = f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"
     form = ComparisonForm(
         request.GET if "since" in request.GET else None, initial={"since": yesterday}
@@ -230,6 +230,6 @@ def _compare(tenant: Tenant, *, conversation: Any, **moments: Any) -> list[FactD
 
 
 def _mark(row: FactDifference) -> tuple[FactDifference, str, str]:
-    """Return a difference with its tone, and how the newer sentence differs, if both are there."""
+    """Return a difference with its color, and the marked text if there are two sentences."""
     change = show_difference(row.fact.fact, row.newer.fact) if row.fact and row.newer else ""
     return row, TONES.get(row.what.value, ""), change

@@ -1,4 +1,4 @@
-"""The forms by which people change facts."""
+"""The forms with which people change facts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ AT_ONCE = "undone at once"
 
 
 class ActForm(ReasonForm):
-    """An act on one fact, as the person has seen it."""
+    """A change of one fact in the version that the person has seen."""
 
     version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     case_id = forms.UUIDField(required=False, widget=forms.HiddenInput)
@@ -42,7 +42,7 @@ class CorrectForm(ActForm):
     field_order = ("fact", "category", "keywords", "reason")
 
     def clean_keywords(self) -> list[str] | None:
-        """Return the keywords; None: they are extracted from the sentence."""
+        """Return the keywords; None: extract them from the sentence."""
         words = [word.strip() for word in self.cleaned_data["keywords"].split(",")]
         return [word for word in words if word] or None
 

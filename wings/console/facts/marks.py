@@ -1,4 +1,4 @@
-"""Places that still say what a retired fact said, and answers that may: deciding, asking again."""
+"""Pages of marks: places that still state a retired fact, and answers that may."""
 
 import uuid
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ SHOWN_AT_MOST = 200
 SNIPPET = 300
 QUESTIONS_AT_MOST = 10
 AT_ONCE = 3
-"""Questions of a page: each is a whole answer anew."""
+"""Number of questions on a page: each is answered again."""
 READ_AT_MOST = 200
-"""Newest answers that are read; the same question counts once."""
+"""Number of newest answers that are read; the same question counts once."""
 NOT_KEPT = "(What was served was not kept.)"
 Place = CorrectionMark.Place
 
@@ -47,9 +47,9 @@ class MarksForm(ReasonForm):
 
 
 def read_marks(fact: Fact, reader: Reader) -> list[Any]:
-    """Return the marks of a fact and of what it replaced, in three queries.
+    """Return the marks of a fact and of those it replaced, by three queries.
 
-    Each has a `link` to its place, and as `text` what that says, as the person may see it.
+    Each has a `link` to its place, and the place's `text`, masked as the person's rights require.
     """
     marks: list[Any] = list_marks(fact)[:SHOWN_AT_MOST]
     texts = _read_texts(fact, marks, reader)
@@ -77,7 +77,7 @@ def _read_texts(
 
 @admin_page("console/facts/marks.html", "Places that say the old", *SEES_FACT, posts=True)
 def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
-    """Do with the chosen marks what the form says, and go back to the fact."""
+    """Apply the form's decision to the selected marks, and return to the fact."""
     fact = get_row(Fact, fact_id, "conversation")
     form = MarksForm(request.POST, prefix="marks")
     chosen = [mark for mark in request.POST.getlist("mark") if mark]
@@ -103,7 +103,7 @@ def decide_marks(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
 
 
 class Line(NamedTuple):
-    """A line of an answer, whether it says the old fact, and whether it is marked if so now."""
+    """A line of an answer, whether it states the old fact, and whether it has a mark now."""
 
     text: str
     says_old: bool
@@ -112,7 +112,7 @@ class Line(NamedTuple):
 
 @admin_page("console/facts/ask_again.html", "Ask again", *SEES_CASE, RUN_PLAYGROUND)
 def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
-    """Show the newest questions that what a fact replaced was served for, else the fact."""
+    """Show the newest questions that were answered with the replaced facts, or with this one."""
     fact = get_row(Fact, fact_id, "conversation")
     reader = Reader(request.user)
     facts = facts_behind(fact)
@@ -133,7 +133,7 @@ def show_answers(request: HttpRequest, fact_id: uuid.UUID) -> Answer:
 
 
 def _find_questions(facts: list[Fact]) -> list[Any]:
-    """Return the newest answers of retrieval calls that served one of the facts, newest first."""
+    """Return the newest retrieve calls that served one of the facts, newest first."""
     hits = RetrievalHit.objects.of(facts[0].tenant).filter(memory_id__in=[row.id for row in facts])
     kind = Retrieval.Kind
     kinds = [kind.RETRIEVE, kind.RETRIEVE_RAW, kind.CONTEXT, kind.ASK]
@@ -147,7 +147,7 @@ def _find_questions(facts: list[Fact]) -> list[Any]:
 
 
 def _repeat(retrieval: Any, claim: Claim, reader: Reader) -> None:
-    """Set what a question was answered with then as `before`, and as `after` what it would be."""
+    """Set the answer given to a question as `before`, and the current one as `after`."""
     draft = draft_answer(
         tenant=retrieval.tenant, request=read_request(retrieval), now=timezone.now()
     )

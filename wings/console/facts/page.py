@@ -1,4 +1,4 @@
-"""The page of a fact: sources, versions, history, similar facts, the answers it was served in."""
+"""The page of a fact: sources, versions, history, similar facts, answers that served it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -35,13 +35,13 @@ from wings.suggestions import suggestions
 
 EPISODES_AT_MOST = 20
 NEIGHBOURS = 3
-"""Messages shown before and after one that is evidence."""
+"""Number of messages shown before and after one that is evidence."""
 WHOLE_EPISODE_AT_MOST = 12
-"""Messages shown of an episode that supports a fact as a whole."""
+"""Number of messages shown of an episode that supports a fact as a whole."""
 NEAR_AT_MOST = 6
 EXPOSURES_AT_MOST = 50
 MOMENTS_AT_MOST = 60
-"""Newest moments that the timeline shows."""
+"""Number of newest moments on the timeline."""
 
 
 def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
@@ -86,9 +86,9 @@ def build_timeline(
     history: Sequence[ShownChange],
     servings: Sequence[RetrievalHit],
 ) -> list[tuple[datetime, str, str]]:
-    """Return the moments of a fact, oldest first: when, what happened, and a link to it.
+    """Return the moments of a fact, oldest first: time, event, and link.
 
-    It was said, changed or served, in whatever conversation; what is masked stays so.
+    Events are: said, changed, served, in any conversation; masked texts stay masked.
     """
     episodes = [source.episode for source in sources]
     acts = [(step.changeset, step.what) for step in history]
@@ -102,7 +102,7 @@ def build_timeline(
 
 
 def find_correction(fact: Fact) -> Changeset | None:
-    """Return the act by which a person put the fact in the place of another; None: it is none."""
+    """Return the change with which a person created the fact as a correction, or None."""
     steps = Change.objects.of(fact.tenant).filter(memory_id=fact.id, note=CORRECTED)
     step = steps.select_related("changeset").order_by("id").first()
     changeset: Changeset | None = step.changeset if step else None
@@ -110,7 +110,7 @@ def find_correction(fact: Fact) -> Changeset | None:
 
 
 def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
-    """Return the acts that the person may do, and the one that he has just done."""
+    """Return the person's permitted actions, and the one just done."""
     if not request.user.has_perm(CURATE):
         return {}
     seen = {"version": fact.version, "case_id": read_id(request.GET.get("case", ""))}
@@ -135,18 +135,18 @@ def list_actions(request: HttpRequest, fact: Fact) -> dict[str, Any]:
 
 
 def find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
-    """Return the person's own act that the address names, if it can still be undone."""
+    """Return the person's own change named in the address, if it can still be undone."""
     mine = Changeset.objects.of(tenant).filter(actor=request.user.get_username())
     done = mine.filter(id__in=[read_id(request.GET.get("done", ""))]).first()
     return done if done is not None and reverts.find_revert(done) is None else None
 
 
 def read_sources(fact: Fact, reader: Reader) -> list[Any]:
-    """Return the evidence of a fact with its episodes, three queries; withdrawn comes last.
+    """Return a fact's evidence with episodes, by three queries, withdrawn evidence last.
 
     Each other conversation with evidence of it costs one more.
 
-    `lines` has the messages that are evidence and their neighbours; of each whether it is
+    `lines` has the messages that are evidence and their neighbors; each with whether it is
     evidence, and whether others before it are left out.
     """
     rows = reader.rows(Evidence.objects.of(fact.tenant).filter(fact=fact))
@@ -184,9 +184,9 @@ def _lines_of(
 
 
 def read_versions(fact: Fact) -> list[tuple[Fact, SafeString | str]]:
-    """Return the chain that a fact stands in, oldest first; empty where it stands alone.
+    """Return the fact's chain of versions, oldest first; empty if it is the only one.
 
-    Of each version the sentence, with its difference from the one before marked.
+    Each has its sentence, with the difference from the one before marked.
     """
     chain = queries.versions_of(fact)
     replaced = {version.superseded_by_id: version for version in chain}
@@ -201,7 +201,7 @@ def read_versions(fact: Fact) -> list[tuple[Fact, SafeString | str]]:
 
 
 def read_near(fact: Fact) -> list[tuple[Fact, float]]:
-    """Return the active facts with the most similar vectors and the cosine, best first."""
+    """Return the active facts with the most similar vectors, and the cosine, best first."""
     model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
     vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
     if vector is None:

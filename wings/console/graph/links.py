@@ -1,4 +1,4 @@
-"""Links: their page, creating and deleting them, on record."""
+"""Links: their page, and creating and deleting them, on record."""
 
 import re
 import uuid
@@ -33,7 +33,7 @@ class LinkForm(TextForm):
     to_id = forms.CharField(max_length=ADDRESS_AT_MOST)
 
     def clean_to_id(self) -> uuid.UUID:
-        """Return the last id that the text holds: addresses of pages end in it."""
+        """Return the last id in the text: addresses of pages end with it."""
         ids = AN_ID.findall(self.cleaned_data["to_id"])
         if not ids:
             raise forms.ValidationError("There is no id in this. Copy the address of its page.")
@@ -92,14 +92,14 @@ def delete_link(request: HttpRequest, link_id: uuid.UUID) -> Answer:
 
 
 def _record_link(request: HttpRequest, link: Link, verb: str) -> None:
-    """Put on the record of both memories what was done to a link between them."""
+    """Record on both memories what was done to a link between them."""
     start, goal = link.from_memory, link.to_memory
     record_memory(request, start, f"{verb} a link: {link.link_type} {goal.kind} {goal.id}")
     record_memory(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")
 
 
 def name_ends(link: Link, reader: Reader) -> tuple[MemoryLabel | None, MemoryLabel | None]:
-    """Return both ends of a link by their words; None: a note that was deleted."""
+    """Return both ends of a link with their labels; None: a note that was deleted."""
     ends = (link.from_memory_id, link.to_memory_id)
     named = name_memories(tenant=link.tenant, memory_ids=ends, reader=reader)
     return named.get(ends[0]), named.get(ends[1])

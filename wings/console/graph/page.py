@@ -1,9 +1,9 @@
-"""The graph page: the neighbourhood of a memory as a picture and as a table.
+"""The graph page: the neighborhood of a memory as a picture and as a table.
 
-The picture has boxes and lines: trees left and right of the centre, and its links. The page's
-style sheet lays the trees out, and its script draws the lines between the boxes. What the centre
-points at stands on its right, what points at it on its left; where one side would be far longer,
-both share.
+The picture has boxes and lines: trees left and right of the center, and its links. The page's style
+sheet arranges the trees, and its script draws the lines between the boxes. Memories that the center
+points to are on the right, those that point to it on the left; if one side would be far longer,
+both sides share them.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ DEPTH = 2
 LEFT, RIGHT = "left", "right"
 LEAVES_ON_ONE_SIDE = 14
 NODES_AT_MOST = 60
-"""Beside the centre."""
+"""Number of memories beside the center."""
 Pair = frozenset[uuid.UUID]
 
 
 class GraphForm(forms.Form):
-    """How far to go, and by which links; none chosen: by all."""
+    """How many steps to go, and by which links; none chosen: by all."""
 
     depth = forms.TypedChoiceField(required=False, coerce=int, choices=list(DEPTHS.items()))
     types = forms.MultipleChoiceField(required=False, choices=list(LINK_WORDS.items()))
@@ -46,7 +46,7 @@ class GraphForm(forms.Form):
 
 @admin_page("console/graph/graph.html", "Graph", *SEEN_BY)
 def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> Answer:
-    """Draw what lies around a memory, up to three steps and sixty memories."""
+    """Show the memories around one, up to three steps and sixty memories."""
     memory, form = get_row(Memory, memory_id), GraphForm(request.GET)
     params = form.cleaned_data if form.is_valid() else {}
     depth, types = params.get("depth") or DEPTH, params.get("types", [])
@@ -67,9 +67,9 @@ def show_graph(request: HttpRequest, memory_id: uuid.UUID) -> Answer:
 
 
 class Graph(NamedTuple):
-    """A memory and its neighbourhood. `cut`: there is more within the depth than is shown.
+    """A memory and its neighborhood. `cut`: there is more within the depth than is shown.
 
-    `hidden` says of each memory how many of its newest neighbours are not shown.
+    `hidden`: number of each memory's newest neighbors that are not shown.
     """
 
     centre: MemoryLabel
@@ -81,7 +81,7 @@ class Graph(NamedTuple):
 
 
 def read_graph(memory: Memory, reader: Reader, *, depth: int, link_types: Sequence[str]) -> Graph:
-    """Return what lies around a memory, in nine statements; raise Http404 for a deleted note."""
+    """Return the memories around one, by nine statements; raise Http404 for a deleted note."""
     tenant, centre = memory.tenant, memory.id
     named = name_memories(tenant=tenant, memory_ids=[centre], reader=reader)
     if centre not in named:
@@ -108,7 +108,7 @@ def read_graph(memory: Memory, reader: Reader, *, depth: int, link_types: Sequen
 def _within_reach(
     nodes: Sequence[Node], centre: uuid.UUID, named: dict[uuid.UUID, MemoryLabel]
 ) -> Iterator[Node]:
-    """Yield the nodes that have words, by a path of such: a row may go while it is read."""
+    """Yield the nodes with labels that are reached through such: rows may disappear meanwhile."""
     kept = {centre}
     for node in nodes:
         if node.id in named and node.via in kept:
@@ -117,7 +117,7 @@ def _within_reach(
 
 
 def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabel]]:
-    """Return the links, nearest to the centre first, with the type in words and both ends."""
+    """Return the links, nearest to the center first, with type in words and both ends."""
     place = {memory_id: at for at, memory_id in enumerate(graph.named)}
     return [
         (link, LINK_WORDS[link.link_type], graph.named[link.from_id], graph.named[link.to_id])
@@ -130,14 +130,14 @@ def list_links(graph: Graph) -> list[tuple[Between, str, MemoryLabel, MemoryLabe
 
 @dataclass(slots=True)
 class Box:
-    """A memory of the picture, with those that the walk reached from it."""
+    """A memory of the picture, with those reached from it."""
 
     named: MemoryLabel
     caption: str
     hidden: int
-    """Linked memories that are not shown."""
+    """Number of linked memories that are not shown."""
     href: str
-    """The graph around it."""
+    """Address of the graph around it."""
     children: list[Box] = field(default_factory=list)
 
     @property
@@ -150,9 +150,9 @@ class Box:
 
 
 def render_picture(graph: Graph, *, query: str) -> dict[str, Any]:
-    """Return the picture of a graph; `query` is kept in the addresses of the graphs beside it.
+    """Return the picture of a graph; `query` is added to the addresses of other graphs.
 
-    `columns` boxes stand side by side, `rows` one below the other.
+    At most `columns` boxes are side by side, and `rows` one below the other.
     """
     pairs: dict[Pair, list[Between]] = defaultdict(list)
     for link in graph.links:  # none leads from a memory to itself: a constraint
@@ -188,7 +188,7 @@ def render_picture(graph: Graph, *, query: str) -> dict[str, Any]:
 
 
 def _choose_sides(near: Sequence[Node], boxes: dict[uuid.UUID, Box]) -> dict[uuid.UUID, str]:
-    """Return the side on which each neighbour of the centre stands."""
+    """Return the side of each neighbor of the center."""
     sides = {node.id: RIGHT if node.outward else LEFT for node in near}
     sizes = dict.fromkeys((LEFT, RIGHT), 0)
     for memory_id, side in sides.items():
@@ -203,7 +203,7 @@ def _choose_sides(near: Sequence[Node], boxes: dict[uuid.UUID, Box]) -> dict[uui
 
 
 def _caption(node: Node, links: Sequence[Between], *, side: str) -> str:
-    """Return what a memory is to the one it was reached from, with arrows as the lines point."""
+    """Return the relation of a memory to the one it was reached from, with arrows."""
     captions = []
     for link in links:
         arrow = "→" if (link.from_id == node.via) == (side == RIGHT) else "←"
@@ -213,9 +213,9 @@ def _caption(node: Node, links: Sequence[Between], *, side: str) -> str:
 
 
 def _draw_lines(nodes: Sequence[Node], pairs: dict[Pair, list[Between]]) -> list[dict[str, Any]]:
-    """Return a line for each pair of linked memories, as the page's script reads it.
+    """Return a line for each pair of linked memories, for the page's script.
 
-    What the walk went along is named in the box that it leads to; other lines have a name.
+    Links along which boxes were reached are named in the box; other lines have their own name.
     """
     via = {frozenset((node.id, node.via)): node.via for node in nodes}
     lines = []

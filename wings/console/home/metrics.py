@@ -1,4 +1,4 @@
-"""Counts a tenant's rows by day or week for the front page, each count up to a cap."""
+"""Counts a tenant's rows by day or week for the front page, each count up to a limit."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from semantic.models import Fact
 
 COUNT_CREATED = read_sql(__file__, "count_created.sql")
 DAYS_A_SPAN = {7: 1, 30: 1, 90: 7}
-"""The ranges to choose from, in days; a longer one is counted in weeks, to stay bounded."""
+"""The ranges to choose from, in days; longer ones are counted by week, to limit the work."""
 
 
 class Span(NamedTuple):
@@ -47,22 +47,22 @@ def join_spans(spans: Sequence[Span]) -> Span:
 
 
 def find_place(at: datetime | None, spans: Sequence[Span]) -> int:
-    """Return in which of the spans a time lies that is in one of them."""
+    """Return the span that contains a time."""
     assert at is not None
     return (at - spans[0].start) // (spans[0].end - spans[0].start)
 
 
 def rows_address(model: type[models.Model], tenant: Tenant, span: Span, **more: Any) -> str:
-    """Return the address of the list of the rows that a tenant got in a span of time.
+    """Return the address of the list of a tenant's rows of a span of time.
 
-    The span is a range of ids: their index finds the rows in the order of the list.
+    The span is a range of ids, whose index gives the rows in the order of the list.
     """
     ids = {"id__gte": first_id_at(span.start), "id__lt": first_id_at(span.end)}
     return f"{values.list_address(model, tenant__id=tenant.id)}&{urlencode({**ids, **more})}"
 
 
 def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> list[int]:
-    """Return how many rows were made in each span; one above the cap means: more."""
+    """Return the number of rows created in each span, at most one above the limit."""
     statement = sql.SQL(COUNT_CREATED).format(table=sql.Identifier(model._meta.db_table))
     params: dict[str, Any] = {
         "tenant": tenant.id,
@@ -74,7 +74,7 @@ def count_created(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span
 
 
 def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Span]) -> int:
-    """Return how many of the newest rows of the spans the offline engine made for a model."""
+    """Return how many of each span's newest rows are from the offline engine as a fallback."""
     rows = model.objects.of(tenant).filter(
         id__gte=first_id_at(spans[0].start), id__lt=first_id_at(spans[-1].end)
     )
@@ -83,14 +83,14 @@ def count_degraded(model: type[TenantModel], tenant: Tenant, spans: Sequence[Spa
 
 
 def find_retired(tenant: Tenant, spans: Sequence[Span]) -> QuerySet[Fact]:
-    """Return the facts retired in the spans, the latest first. Uses index: semantic_fact_closed."""
+    """Return the facts retired in the spans, latest first. Uses index: semantic_fact_closed."""
     whole = join_spans(spans)
     rows = Fact.objects.of(tenant).filter(invalid_at__gte=whole.start, invalid_at__lt=whole.end)
     return rows.order_by("-invalid_at", "-id")
 
 
 def count_retired(tenant: Tenant, spans: Sequence[Span]) -> dict[str, list[int]]:
-    """Return by reason how many facts were retired in each span, the latest up to the cap."""
+    """Return, by reason, how many facts were retired in each span, up to the limit."""
     once_active = find_retired(tenant, spans).exclude(invalidated_because=Fact.Because.WAITING)
     latest = once_active.values_list("invalid_at", "invalidated_because")
     counts: dict[str, list[int]] = {}

@@ -1,6 +1,6 @@
-"""The admin's front page: all tenants in a table, or one's latest activity, open work and cost.
+"""The admin's front page: a table of all tenants, or one tenant's activity, open work and cost.
 
-Each section is made only for those who may see its rows.
+Each section is built only for people who may see its rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -44,9 +44,9 @@ Section = Callable[[Tenant, Sequence[Span], datetime], Iterator[Widget]]
 
 
 def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any]]:
-    """Return a row for each tenant, those in trouble first, in a handful of queries.
+    """Return a row per tenant, those with problems first, by a handful of queries.
 
-    `oldest` is since when its oldest open job waits or runs, `share` percent of today's budget.
+    `oldest`: since when its oldest open job has waited or run; `share`: percent of today's budget.
     """
     rows: dict[UUID, dict[str, Any]] = {
         tenant.id: {"tenant": tenant, **dict.fromkeys(COUNTS, 0)} for tenant in tenants
@@ -88,7 +88,7 @@ def list_rows(tenants: Sequence[Tenant], *, now: datetime) -> list[dict[str, Any
 
 
 def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the context of the front page: with what the person may see of a tenant."""
+    """Return the context of the front page, with what the person may see of a tenant."""
     now = timezone.now()
     tenant = choose_tenant(request)
     asked = request.GET.get("days", "")
@@ -151,6 +151,6 @@ def list_widgets(
 
 @admin_page("console/tour.html", "Tour")
 def show_tour(request: HttpRequest) -> Answer:
-    """Show the first five steps that the person may take, each with a link to its page."""
+    """Show the first five steps that the person may do, each with a link to its page."""
     steps = [step for step in TOUR if request.user.has_perm(step["permission"])][:STEPS_AT_MOST]
     return {"steps": [(step, reverse(step["page"])) for step in steps]}

@@ -1,4 +1,4 @@
-"""The sections of the front page: what came, was answered, waits, went wrong and was spent."""
+"""Sections of the front page: new data, answers, open work, errors, cost."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -29,7 +29,7 @@ from wings.memory_tests.memory_tests import count_verdicts
 
 REASON_COLOURS = {"superseded": "blue", "wrong": "red", "reverted": "orange", "erased": "grey"}
 WRONG_AT_MOST = 1_000
-"""Latest facts declared wrong that are looked up among the answers."""
+"""Number of latest facts declared wrong that are looked up in answers."""
 ROWS_AT_MOST = 6
 
 
@@ -44,18 +44,18 @@ class Tile(NamedTuple):
 
 
 Widget = Tile | Chart | dict[str, Any]
-"""A number, a picture, or what a tenant has spent of its budget."""
+"""A number, a chart, or a tenant's use of its budget."""
 
 
 def find_share(spent: Decimal, budget: Decimal | None) -> int:
-    """Return how much of a budget is spent, in percent; 0 where there is none."""
+    """Return the percentage of a budget that is spent; 0 without a budget."""
     return round(100 * spent / budget) if budget else 0 if budget is None else 100
 
 
 def draw_spans(
     key: str, title: str, spans: Sequence[Span], series: Sequence[Series], **options: Any
 ) -> Chart:
-    """Return a chart over the spans, small enough that three stand side by side."""
+    """Return a chart over the spans, small enough for three side by side."""
     options = {"kind": "bar", "height_px": 150, **options}
     labels = [span.label for span in spans]
     return Chart(key=key, title=title, labels=labels, series=series, **options)
@@ -64,7 +64,7 @@ def draw_spans(
 def count_rows(
     model: type[TenantModel], title: str, colour: str, tenant: Tenant, spans: Sequence[Span]
 ) -> Iterator[Widget]:
-    """Yield how many rows came, in sum and by span."""
+    """Yield the number of new rows, in total and by span."""
     counts = metrics.count_created(model, tenant, spans)
     yield Tile(title, render_sum(counts), rows_address(model, tenant, join_spans(spans)))
     yield draw_spans(
@@ -103,7 +103,7 @@ def render_facts(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
 
 
 def list_retired(tenant: Tenant, span: Span) -> str:
-    """Return the address of the list of facts that were retired in a span of time."""
+    """Return the address of the list of facts retired in a span of time."""
     return values.list_address(Fact, tenant__id=tenant.id) + (
         f"&invalid_at__gte={span.start:%Y-%m-%dT%H:%M:%SZ}"
         f"&invalid_at__lt={span.end:%Y-%m-%dT%H:%M:%SZ}"
@@ -136,7 +136,7 @@ def render_answers(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
 
 
 def render_jobs(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many jobs wait or run, and how many died.
+    """Yield the number of open jobs, and of dead ones.
 
     Uses indexes: jobs_job_one_ready, jobs_job_one_running, jobs_job_dead.
     """
@@ -171,7 +171,7 @@ def render_tests(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterat
 
 
 def render_fallbacks(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how often the offline engine replaced a model that failed."""
+    """Yield how often the offline engine replaced a failing model."""
     counts = {model: metrics.count_degraded(model, tenant, spans) for model in (Episode, Changeset)}
     most = max(counts, key=lambda model: counts[model])
     total = sum(counts.values())
@@ -222,7 +222,7 @@ def render_queue(tenant: Tenant, items: Sequence[Item], now: datetime) -> Tile:
 
 
 def render_quality(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iterator[Widget]:
-    """Yield how many facts people declared wrong and corrected, and how many were served before."""
+    """Yield how many facts people declared wrong and corrected, and how many had been served."""
     wrong = metrics.find_retired(tenant, spans).filter(invalidated_because=Fact.Because.WRONG)
     rows = list(wrong.values_list("id", "invalid_at", "superseded_by")[:WRONG_AT_MOST])
     served = count_served(tenant, [row_id for row_id, _, _ in rows])
@@ -250,7 +250,7 @@ def render_quality(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
 
 
 def list_audit(tenant: Tenant, now: datetime) -> dict[str, Any]:
-    """Return who had messages unmasked of late, and what was changed because of a case."""
+    """Return who recently unmasked messages, and what was changed because of a case."""
     reveals = list(Reveal.objects.of(tenant).order_by("-id")[:ROWS_AT_MOST])
     ids = {row.conversation_id for row in reveals}
     homes = with_names(Conversation.objects.of(tenant).filter(id__in=ids)).in_bulk()

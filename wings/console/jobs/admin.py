@@ -1,4 +1,4 @@
-"""Background work, and what models were asked."""
+"""Admin of background jobs and model calls."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ STANDING = {
 OUTCOMES = {"answered": "success", "failed": "danger", "runs": "warning"}
 TRIES = {"last": "danger", "some": "warning", "few": "default"}
 Coloured = tuple[str, str] | None
-"""A word that a colour belongs to, and the text."""
+"""A word that has a color, and the text."""
 
 
 @admin.register(Job)
@@ -49,7 +49,7 @@ class JobAdmin(ReadOnlyAdmin):
 
     @values.coloured_word("stands", STANDING)
     def stands(self, job: Job) -> Coloured:
-        """Say for how long it has waited, how long it is held, or when it ended."""
+        """Return how long it has waited or been held, or when it ended."""
         return stand_of(job, timezone.now())
 
     @values.coloured_word("attempts", TRIES, ordering="attempts")
@@ -60,7 +60,7 @@ class JobAdmin(ReadOnlyAdmin):
 
 
 def conversation_of(job: Job) -> uuid.UUID | None:
-    """Return the id of the conversation that a job works on; None: on the whole tenant's."""
+    """Return the id of the conversation that a job works on; None: the whole tenant."""
     if job.kind == Kind.REVIEW:
         return read_id(str(job.input.get("conversation", "")))
     if job.kind in {Kind.ERASE, Kind.ROLLBACK, Kind.DELIVER}:
@@ -99,7 +99,7 @@ def latency_of(call: LLMCall) -> str:
 
 
 def tokens_of(call: LLMCall) -> str:
-    """Return what went in and came out; with ~ where the provider did not count."""
+    """Return the tokens in and out; with ~ if the provider did not count."""
     arrow = "\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}"
     return f"{'~' if call.estimated else ''}{call.input_tokens:,}{arrow}{call.output_tokens:,}"
 

@@ -1,4 +1,4 @@
-"""The pages of a job and of a model call; retrying, cancelling, delivering again, on record."""
+"""Pages of a job and of a model call: retry, cancel, deliver again, on record."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -30,13 +30,13 @@ from wings.events.models import Event
 ROWS_AT_MOST = 50
 OPERATE = "jobs.operate_job"
 ACTS_AT_ONCE = 500
-"""Jobs, or events, of one action of a list."""
+"""Number of jobs, or events, of one action on a list."""
 NAMED_AT_MOST = 10
 ACTS = {
     "retry": (retrying.retry_job, "retried it", "It is ready: the next free worker takes it."),
     "cancel": (retrying.cancel_job, "cancelled it", "Cancelled. It can be retried."),
 }
-"""What is done to a job, what is put on record, and what the person is told, by action."""
+"""By action: the function, the text for the record, and the message to the person."""
 Step = tuple[str, datetime | None, str, str]
 """Title, time, note and tone of a step: good, bad, warn, now, or nothing."""
 
@@ -60,7 +60,7 @@ def get_job_story(request: HttpRequest, job: Job) -> dict[str, Any]:
 
 
 def path_of(job: Job, now: datetime) -> list[Step]:
-    """Return the steps of a job so far, and what comes next if it is not over."""
+    """Return the steps of a job so far, and the next one if it is not finished."""
     steps: list[Step] = [("Queued", job.created_at, "", "")]
     if job.started_at:
         runs = "its only run" if job.attempts <= 1 else f"run {job.attempts} began"
@@ -89,7 +89,7 @@ def _present(job: Job, now: datetime) -> Step:
 
 
 def with_gaps(steps: list[Step]) -> Iterator[dict[str, Any]]:
-    """Yield the steps, each with the time since the one before that has one."""
+    """Yield the steps, each with the time since the previous one that has a time."""
     before: datetime | None = None
     for title, at, note, tone in steps:
         gap = values.duration(at - before) if at and before and at >= before else ""
@@ -98,7 +98,7 @@ def with_gaps(steps: list[Step]) -> Iterator[dict[str, Any]]:
 
 
 def find_calls(job: Job) -> list[LLMCall]:
-    """Return the model calls of a job, oldest first, without what was answered.
+    """Return the model calls of a job, oldest first, without the answers.
 
     Uses index: jobs_llmcall_by_job.
     """
@@ -107,7 +107,7 @@ def find_calls(job: Job) -> list[LLMCall]:
 
 
 def sum_up(calls: Sequence[LLMCall]) -> dict[str, Any]:
-    """Return tokens, cost and latency of calls together; the cost without those of no price."""
+    """Return tokens, cost and latency of calls together; cost without calls of unknown price."""
     latency_ms = sum(call.latency_ms for call in calls)
     return {
         "tokens_in": sum(call.input_tokens for call in calls),
@@ -118,7 +118,7 @@ def sum_up(calls: Sequence[LLMCall]) -> dict[str, Any]:
 
 
 def list_results(request: HttpRequest, job: Job) -> dict[str, list[Any]]:
-    """Return the rows that a job has created, by kind, as far as the person may see them."""
+    """Return the rows that a job created, by kind, as far as the person may see them."""
     tenant = job.tenant
     reviews = Review.objects.of(tenant).filter(job=job.id).select_related("episode")
     reviewed = Retrieval.objects.of(tenant).filter(review_job=job.id)
@@ -142,7 +142,7 @@ def _changesets_of(job: Job) -> QuerySet[Changeset]:
 
 
 def _episodes_of(job: Job) -> QuerySet[Episode]:
-    """Return the episodes that came while it last ran: they do not name their job."""
+    """Return the episodes created during its last run: they do not name their job."""
     episodes = Episode.objects.of(job.tenant).filter(conversation=job.scope)
     if job.started_at is None or job.kind not in {Kind.SEGMENT, Kind.FLUSH}:
         return episodes.none()
@@ -176,7 +176,7 @@ def retry_or_cancel(request: HttpRequest, job_id: uuid.UUID, name: str) -> HttpR
 
 @admin.action(description="Retry dead and cancelled jobs", permissions=["operate"])
 def retry_selected(_: Any, request: HttpRequest, queryset: QuerySet[Job]) -> None:
-    """Retry the marked jobs, the first so many, each by itself; say which could not be."""
+    """Retry the first of the selected jobs one by one; report those that were refused."""
     retried, refused = 0, []
     for job in queryset.select_related("tenant").order_by("id")[:ACTS_AT_ONCE]:
         try:
@@ -194,7 +194,7 @@ def retry_selected(_: Any, request: HttpRequest, queryset: QuerySet[Job]) -> Non
 
 @admin.action(description="Deliver again", permissions=["redeliver"])
 def redeliver_selected(_: Any, request: HttpRequest, queryset: QuerySet[Event]) -> None:
-    """Have the marked events delivered once more, the oldest first."""
+    """Deliver the selected events again, oldest first."""
     to_webhooks = queryset.exclude(webhook=None)
     events = list(to_webhooks.select_related("tenant").order_by("id")[:ACTS_AT_ONCE])
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The list of API keys, sortable by what each called; that by day, and as bars in a line."""
+"""The list of API keys, sortable by usage, with usage by day as a small bar chart."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -27,14 +27,14 @@ from memoryproject.tenancy.models import APIKey, KeyUsage
 
 MANAGE = "tenancy.manage_apikey"
 DAYS = 7
-"""Days that a list covers, today (UTC) included."""
+"""Number of days of a list, today (UTC) included."""
 ONE_DAY = timedelta(days=1)
 WIDTH, GAP, HEIGHT = 5, 1, 18
-"""Pixels of a bar's width, of the gap between two, and of the picture's height."""
+"""Pixels of a bar's width, of a gap, and of the chart's height."""
 
 
 def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:
-    """Return keys with what they called from a day on: `used_…`, `p95_place` and `by_day`."""
+    """Return keys with their usage since a day: `used_…`, `p95_place` and `by_day`."""
     of_key = KeyUsage.across_tenants.filter(
         tenant=OuterRef("tenant"), key=OuterRef("pk"), day__gte=since
     )
@@ -55,10 +55,10 @@ def _sum(rows: QuerySet[KeyUsage], what: Any) -> Subquery:
 
 
 def _with_cost(rows: QuerySet[KeyUsage]) -> QuerySet[KeyUsage]:
-    """Return days of keys with their `cost`: a share of their tenant's calls of models that day.
+    """Return days of keys with `cost`: a share of their tenant's model calls of that day.
 
-    It goes by the bytes that a key sent: a model is asked about what was posted, long after and by
-    many calls at once. NULL: there were no such calls, or no bytes.
+    The share is by bytes sent: a model is asked about posted text much later and in batches. NULL:
+    there were no such calls, or no bytes.
     """
     starts = Cast(OuterRef("day"), models.DateTimeField())
     calls = LLMCall.across_tenants.filter(
@@ -74,7 +74,7 @@ def _with_cost(rows: QuerySet[KeyUsage]) -> QuerySet[KeyUsage]:
 def list_days(key: APIKey, *, days: int) -> list[Any]:
     """Return the days (UTC) on which a key was used, newest first.
 
-    Each has its `p95_ms`, and as its `cost` its share of the tenant's, by bytes sent.
+    Each has its `p95_ms`, and as `cost` its share of the tenant's cost, by bytes sent.
     """
     since = timezone.now().date() - timedelta(days=days - 1)
     rows = KeyUsage.objects.of(key.tenant).filter(key=key, day__gte=since)
@@ -85,7 +85,7 @@ def list_days(key: APIKey, *, days: int) -> list[Any]:
 
 
 def draw_days(calls: Mapping[str, int], *, days: int = DAYS) -> SafeString:
-    """Return the calls of each of the last days as SVG, which says them to who cannot see it."""
+    """Return the calls of the last days as an SVG chart, with a text for screen readers."""
     first = timezone.now().date() - timedelta(days=days - 1)
     most = max(calls.values(), default=0) or 1
     bars = []
@@ -144,7 +144,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
         return annotate_keys(keys, since=since)
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
-        """Whoever calls most comes first: that is whom people look for."""
+        """Return most calls first: people look for the heaviest users."""
         return ("-used_calls", "-id")
 
     @coloured_word("state")

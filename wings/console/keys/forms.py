@@ -1,4 +1,4 @@
-"""The forms of an API key (a new one, a new secret, another rate) and of a tenant's budget."""
+"""Forms for an API key (new, new secret, new rate) and for a tenant's budget."""
 
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -57,7 +57,7 @@ class NewKeyForm(RateForm):
         return name
 
     def clean_expires_on(self) -> datetime | None:
-        """Return the end of the day, which lies ahead."""
+        """Return the end of the day, which must be in the future."""
         day = self.cleaned_data["expires_on"]
         if day is None:
             return None
@@ -70,10 +70,10 @@ class NewKeyForm(RateForm):
 
 
 class RotationForm(forms.Form):
-    """How long the secret so far goes on being accepted."""
+    """The time for which the old secret is still accepted."""
 
     replaced = forms.CharField(max_length=12)
-    """Prefix of the secret to replace: a form that is sent twice does it once."""
+    """Prefix of the secret to replace: a form sent twice has one effect."""
     grace_hours = forms.IntegerField(min_value=0, max_value=GRACE_HOURS_AT_MOST)
 
 

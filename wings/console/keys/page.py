@@ -1,4 +1,4 @@
-"""The pages of a key and a tenant, and their acts: keys, limits, quotas and budgets, on record."""
+"""Pages of a key and a tenant, and their actions: keys, limits, quotas, budgets, on record."""
 
 import uuid
 from collections import Counter
@@ -82,7 +82,7 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
 @sensitive_post_parameters()
 @pages.admin_page("console/keys/form.html", "Make a key", MANAGE)
 def make_key(request: HttpRequest) -> pages.Answer:
-    """Ask what a key is for; make it, and show its secret this one time."""
+    """Ask for a key's purpose; create it, and show its secret this one time."""
     offered = {
         "key_id": make_id(),
         "tenant": pages.choose_tenant(request) or "",
@@ -139,7 +139,7 @@ def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> H
 
 @pages.action_for(MANAGE)
 def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
-    """Set how often a key may call; an empty field gives it the server's rate."""
+    """Set the rate of a key; an empty field means the server's rate."""
     key = pages.get_row(APIKey, key_id)
     form = forms.RateForm(request.POST)
 
@@ -155,7 +155,7 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
 @pages.action_for(MANAGE)
 def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
-    """Set how much a tenant may store; an empty field gives it the server's limit."""
+    """Set the quota of a tenant; an empty field means the server's limit."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
     form = forms.QuotaForm(request.POST)
 
@@ -197,7 +197,7 @@ def read_budget(tenant: Tenant) -> dict[str, Any]:
 
 
 def put_budget(tenant: Tenant, params: Mapping[str, Any]) -> tuple[int, str]:
-    """Set a tenant's budget; return how many parked jobs go on, and what was done in words."""
+    """Set a tenant's budget; return how many parked jobs continue, and a text about it."""
     if params["kind"] == forms.BudgetForm.DEFAULT:
         return spending.set_budget(tenant, NOT_PROVIDED), "set the budget to the server’s"
     if params["kind"] == forms.BudgetForm.NONE:

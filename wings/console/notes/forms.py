@@ -15,7 +15,7 @@ SHARE = forms.NumberInput(attrs={"step": "any", "min": 0, "max": 1})
 
 
 class TextField(forms.CharField):
-    """A text as written: browsers end its lines in their own way, which is no change."""
+    """A text as typed; browsers' line breaks are converted, so that they are no change."""
 
     def __init__(self, *, rows: int) -> None:
         widget = forms.Textarea(attrs={"rows": rows})
@@ -26,7 +26,7 @@ class TextField(forms.CharField):
 
 
 class NoteForm(ReasonForm):
-    """A new version of a note. What is left as it was is not written anew."""
+    """A new version of a note. Unchanged fields are not written."""
 
     version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     label = forms.CharField(required=False)
@@ -47,7 +47,7 @@ class NoteForm(ReasonForm):
     field_order = (*TEXTS, "reason")
 
     def __init__(self, *args: Any, note: Note, like: NoteState | None = None, **kwargs: Any):
-        """Show the note, or what an earlier version of it said."""
+        """Show the note, or the text of an earlier version."""
         self.note = note
         shown = {**read_state(like or note), "version": note.version}
         super().__init__(*args, **{"initial": shown, "prefix": "change", **kwargs})
@@ -55,7 +55,7 @@ class NoteForm(ReasonForm):
         self.fields["description"].widget.attrs["maxlength"] = DESCRIPTION_AT_MOST
 
     def read_changes(self) -> dict[str, Any]:
-        """Return what differs from the note, checked as the API does; raise Problem by field."""
+        """Return the changed fields, checked as by the API; raise Problem by field."""
         data = {name: self.cleaned_data[name] for name in self.changed_data if name in self.TEXTS}
         if "tags" in data:
             data["tags"] = [word.strip() for word in data["tags"].split(",") if word.strip()]
@@ -72,7 +72,7 @@ class NoteForm(ReasonForm):
 
 
 def read_state(state: NoteState) -> dict[str, Any]:
-    """Return what the form shows of a version; lines end as they do in a form."""
+    """Return a version's values for the form, with a form's line breaks."""
     return {
         **{name: getattr(state, name) for name in NoteForm.TEXTS},
         "label": " ".join(state.label.split()),

@@ -1,4 +1,4 @@
-"""The page of a note: versions, links, where it was served; changing, deleting, restoring it."""
+"""The page of a note: versions, links, servings; changing, deleting and restoring it."""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,10 +41,10 @@ LINKS_AT_MOST = 50
 SERVED_AT_MOST = 20
 VERSIONS_AT_MOST = 20
 COMPARED_AT_MOST = 4_000
-"""Characters of both texts together; of longer ones whole lines are compared."""
+"""Length of both texts together up to which they are compared by words, else by lines."""
 LINES_AT_MOST = 4_000
 CONTEXT = 80
-"""Characters that are shown around a change."""
+"""Number of characters shown around a change."""
 Changes = list[tuple[str, SafeString | str]]
 SEES_NOTE = ("notes.view_note", CURATE)
 
@@ -69,7 +69,7 @@ def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
 
 
 def list_actions(request: HttpRequest, note: Note) -> dict[str, Any]:
-    """Return the forms by which the person may change the note; of a deleted one, restore it."""
+    """Return the forms for changes that the person may make; for a deleted note, restoring."""
     if not request.user.has_perm(CURATE):
         return {}
     if note.deleted_at is not None:
@@ -85,14 +85,14 @@ def list_actions(request: HttpRequest, note: Note) -> dict[str, Any]:
 
 
 def find_version(note: Note, number: str) -> NoteState | None:
-    """Return the earlier version that the address names, to write it anew; None: none."""
+    """Return the earlier version named in the address, to write it again, or None."""
     if not number.isascii() or not number.isdigit() or len(number) > 9:
         return None
     return NoteVersion.objects.of(note.tenant).filter(note=note, version=int(number)).first()
 
 
 def read_links(note: Note, reader: Reader) -> list[tuple[Edge, str, MemoryLabel]]:
-    """Return the note's links, newest memories first, with type and label; one more than shown."""
+    """Return the note's links, newest memories first; one more than is shown."""
     if note.deleted_at is not None:
         return []
     edges = links.links_of(tenant=note.tenant, memory_id=note.id, at_most=LINKS_AT_MOST + 1)
@@ -107,14 +107,14 @@ def read_links(note: Note, reader: Reader) -> list[tuple[Edge, str, MemoryLabel]
 
 
 def newest_contexts(note: Note) -> Sequence[ContextSection]:
-    """Return the newest contexts that hold the note; they are kept for a day."""
+    """Return the newest contexts with the note; contexts are kept for a day."""
     sections = ContextSection.objects.of(note.tenant).filter(memory=note.id)
     newest = sections.select_related("context__made_by").defer("content")
     return list(newest.order_by("-id")[:SERVED_AT_MOST])
 
 
 def read_versions(note: Note) -> tuple[list[tuple[NoteState, Changes]], bool]:
-    """Return the newest versions of a note with their changes, and whether there are older ones."""
+    """Return a note's newest versions with changes, and whether there are older ones."""
     earlier = list(earlier_versions(note, below=note.version)[: VERSIONS_AT_MOST + 1])
     states: list[NoteState] = [note, *earlier]
     shown = [
@@ -140,10 +140,10 @@ def _render(value: object) -> str:
 
 
 def show_change(old: str, new: str) -> SafeString:
-    """Return both texts in one, escaped; of equal parts only what is next to the change.
+    """Return both texts as one, escaped; of equal parts only the text next to changes.
 
-    Equal beginnings and ends are cut off first, so that a small change of a long text costs
-    little; a long rest is compared by lines.
+    Equal beginnings and ends are cut off first, so that a small change of a long text is fast; a
+    long rest is compared by lines.
     """
     head = _count_same(old, new)
     tail = _count_same(old[head:][::-1], new[head:][::-1])
@@ -163,7 +163,7 @@ def show_change(old: str, new: str) -> SafeString:
 
 
 def _count_same(one: str, other: str) -> int:
-    """Return with how many letters both begin."""
+    """Return the length of the common beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -180,7 +180,7 @@ def _shorten(text: str) -> str:
 
 @admin_page("console/notes/change.html", "Change a note", *SEES_NOTE)
 def change_note(request: HttpRequest, note_id: uuid.UUID) -> Answer:
-    """Write a new version of a note; with `preview`, show the difference only."""
+    """Write a new version of a note; with `preview`, only show the difference."""
     note = get_row(Note, note_id, "conversation", deleted_at=None)
     if request.method != "POST":
         return redirect_to(note, anchor="#change")
@@ -214,7 +214,7 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> Answer:
 
 @admin_page("console/notes/end.html", "Delete or restore a note", *SEES_NOTE)
 def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> Answer:
-    """Delete or restore a note with a reason, or show the form again with what is wrong."""
+    """Delete or restore a note with a reason, or show the form again with the errors."""
     deletes = name == "delete"
     note = get_row(Note, note_id, "conversation", deleted_at__isnull=deletes)
     if request.method != "POST":

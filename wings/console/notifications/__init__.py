@@ -1,1 +1,1 @@
-"""What people are told of: the bell, the list, and when mail comes."""
+"""Notifications of people: the bell, the list, and the schedule of mail."""

@@ -24,7 +24,7 @@ class ChoiceForm(TextForm):
 
 
 def offer_bell(request: HttpRequest) -> dict[str, Any]:
-    """Return what every page's header asks for: how many notifications are new, up to a bound.
+    """Return the number of new notifications, up to a limit, for every page's header.
 
     Uses index: events_notification_unread.
     """
@@ -36,7 +36,7 @@ def offer_bell(request: HttpRequest) -> dict[str, Any]:
 
 
 def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
-    """Return a person's notifications in the tenant looked at that the role there is told of."""
+    """Return a person's notifications of the selected tenant that the role there may see."""
     user: Any = request.user
     types = [type for type, notice in NOTICES.items() if user.has_perm(notice.permission)]
     return Notification.across_tenants.filter(person=user, type__in=types)
@@ -44,7 +44,7 @@ def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
 
 @admin_page("console/notifications/list.html", "Notifications")
 def show_notifications(request: HttpRequest) -> Answer:
-    """Show the latest notifications; a form that was sent marks those that it showed as read."""
+    """Show the latest notifications; submitting the form marks those shown as read."""
     rows = find_notifications(request)
     newest = read_id(request.POST.get("newest", ""))
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""What the command palette finds: pages, rows by id, facts, conversations, and what was opened."""
+"""Results of the command palette: pages, rows by id, facts, conversations, recent pages."""
 
 import uuid
 from collections.abc import Iterator
@@ -34,14 +34,14 @@ from wings.people.models import Alias
 from wings.people.queries import find_known
 
 A_KIND, RANKED = 5, 100
-"""Results of each kind, and the newest matches of which they are the best."""
+"""Number of results of each kind, and of the newest matches from which they are chosen."""
 BY_ID: tuple[Any, ...] = (
     Conversation, Fact, Episode, Note, Message, Retrieval, Changeset, Job, APIKey, Tenant,
 )  # fmt: skip
 
 
 class Item(NamedTuple):
-    """One line: where it leads, and what it is."""
+    """One result: its address and text."""
 
     title: str
     about: str
@@ -50,20 +50,20 @@ class Item(NamedTuple):
 
 
 def search_or_palette(request: HttpRequest) -> HttpResponseBase:
-    """Answer the theme's palette, which asks here with `extended`; else show the search page."""
+    """Answer the theme's palette, which calls this with `extended`; else show the search page."""
     return show_palette(request) if "extended" in request.GET else show_search(request)
 
 
 @page_for()
 def show_palette(request: HttpRequest) -> HttpResponse:
-    """Show what fits the words, as far as the person may see it; without words, what was opened."""
+    """Show results for the words, as permitted; without words, the recent pages."""
     typed = request.GET.get("s", "").replace("\x00", " ").strip()[:QUERY_AT_MOST]
     items = list(find_items(request, typed)) if typed else list_recent(request)
     return render(request, "console/palette/results.html", {"items": items, "typed": typed})
 
 
 def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
-    """Yield pages, then the row of an id, then people, facts and conversations by their words."""
+    """Yield pages, the row of an id, then people, facts and conversations by words."""
     yield from find_pages(request, typed)
     named = read_id(typed)
     if named is not None:
@@ -86,7 +86,7 @@ def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
 
 
 def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
-    """Yield the rows that have an id, ours or the agent's, of tables that the person sees."""
+    """Yield the rows with an id, ours or the agent's, in tables that the person may see."""
     for model in BY_ID:
         if not request.user.has_perm(f"{model._meta.app_label}.view_{model._meta.model_name}"):
             continue
@@ -97,7 +97,7 @@ def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
 
 
 def list_recent(request: HttpRequest) -> list[Item]:
-    """Return the rows whose pages the person opened last, the newest first."""
+    """Return the rows whose pages the person opened last, newest first."""
     items = []
     for label, row_id in request.session.get(RECENT_KEY, []):
         model: Any = apps.get_model(label)
@@ -113,12 +113,12 @@ def _item_of(row: Any) -> Item:
 
 
 def _scope() -> Scope:
-    """Return the one tenant that is seen; None: the walls show all."""
+    """Return the one visible tenant; None: all visible ones."""
     return Scope(tenant_id=read_id(walls.get_seen()))
 
 
 def find_people(typed: str, *, at_most: int = A_KIND) -> Iterator[Item]:
-    """Yield people by a name or an id, and those whom agents know by it alone."""
+    """Yield people by a name or id, and users known only by an id."""
     for one in find_known(read_id(walls.get_seen()), typed, at_most=at_most):
         address = reverse("console:person_known")
         query = urlencode({"tenant": one.tenant.name, "kind": one.kind, "value": one.name})
@@ -139,7 +139,7 @@ def _find_facts(typed: str) -> Iterator[Item]:
 
 
 def _find_conversations(typed: str, reader: Reader) -> Iterator[Item]:
-    """Yield conversations in which the words were said, or somebody of that name spoke."""
+    """Yield conversations with messages that have the words, or a speaker of that name."""
     sought = tenant_search.read_query(typed)
     found = tenant_search.find(sought, kind=UnitKind.MESSAGE, scope=_scope(), pool=RANKED).found
     ids = {match.conversation_id: None for match in restrict_matches(found, reader)}

@@ -1,4 +1,4 @@
-"""The page of a person: who is who, what is theirs, merging, and a file of all of it."""
+"""The page of a person: names and ids, their data, merging, and export."""
 
 import json
 import uuid
@@ -74,7 +74,7 @@ class MergeForm(ReasonForm):
 
 
 def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
-    """Return who somebody is, and what is theirs."""
+    """Return names and ids of a person, and their data."""
     identity = queries.find_identity(person)
     others = Person.objects.of(person.tenant).filter(id__in=identity.person_ids[1:])
     return {
@@ -87,7 +87,7 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
 
 
 def tell_belongings(request: HttpRequest, tenant: Tenant, identity: Identity) -> dict[str, Any]:
-    """Return under which names and ids somebody is known, and what is theirs, the newest first."""
+    """Return a person's names and ids, and their data, newest first."""
     sees, reader = request.user.has_perm, Reader(request.user)
     belongings = queries.list_belongings(tenant, identity)
     shown = {
@@ -106,7 +106,7 @@ def tell_belongings(request: HttpRequest, tenant: Tenant, identity: Identity) ->
 
 
 def find_profile(tenant: Tenant, identity: Identity, reader: Reader) -> dict[str, list[Fact]]:
-    """Return the facts of a person's profile by heading; no receipt is written, as nobody asked."""
+    """Return the facts of a person's profile by heading, without a receipt."""
     if not identity.user_ids:
         return {}
     scope = of_user(tenant, identity.user_ids[0])
@@ -122,7 +122,7 @@ def find_profile(tenant: Tenant, identity: Identity, reader: Reader) -> dict[str
 
 @pages.admin_page(KNOWN, "Known to agents", SEES_PERSON[0], of_one_tenant=True)
 def show_known(request: HttpRequest, tenant: Tenant) -> pages.Answer:
-    """Show somebody of whom only a name or an id is known, or the person who has it."""
+    """Show a name or id that belongs to no person, or the person who has it."""
     form = KnownForm(request.GET)
     if not form.is_valid():
         raise Http404
@@ -168,7 +168,7 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages
 
 @pages.action_for(*EXPORTS)
 def export_person(request: HttpRequest, person_id: uuid.UUID) -> HttpResponseBase:
-    """Send all that is a person's as JSON lines, and put it on record."""
+    """Send all of a person's data as JSON lines, on record."""
     person = pages.get_row(Person, person_id)
     pages.record(request, person, "exported all that is theirs")
     return StreamingHttpResponse(

@@ -1,9 +1,8 @@
-"""The playground page: a question as an agent asks it, its answer, and how each memory ranked.
+"""The playground page: an agent's question, its answer, and the rank of each memory.
 
-The address holds the question, so it can be passed on. It is checked by the API's own
-form and answered by the API's own service; nothing is written. The ranks of the candidates are
-columns: keyword, semantic, fused, and the answer, for episodes with the retrievability before it.
-A memory has the same colour in all.
+The question is in the address, so it can be shared. It is checked by the API's own form and
+answered by the API's own service; nothing is stored. The columns show the ranks: keyword, semantic,
+fused, for episodes also retrievability, and the answer. A memory has the same color in all of them.
 """
 
 import json
@@ -31,7 +30,7 @@ from semantic.engines import Category
 from wings.console.pages import Answer, admin_page
 
 HUES = 8
-"""Colours by which memories of the answer are told apart."""
+"""Colors that tell memories of the answer apart."""
 PERMISSION = "retrieval.run_playground"
 CALLS = {
     "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
@@ -40,11 +39,11 @@ CALLS = {
 WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
 NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
 CARDS_AT_MOST = 25
-"""Memories of a column; the table below has them all."""
+"""Number of memories in a column; the table below has all."""
 
 
 class Row(NamedTuple):
-    """A candidate of the answer. `hue` is None where the answer does not have it."""
+    """A memory that was found. `hue` is None if the answer does not have it."""
 
     found: Hit
     outcome: Outcome
@@ -66,7 +65,7 @@ class Row(NamedTuple):
 class Order(NamedTuple):
     """What a column shows of each memory: two fields of a hit, the score with so many digits.
 
-    A memory without a rank is not in it.
+    Memories without a rank are not in it.
     """
 
     name: str
@@ -88,7 +87,7 @@ ORDERS = (
 
 
 def list_kinds(analysis: Analysis) -> list[dict[str, Any]]:
-    """Return facts and episodes, each with the columns of its memories."""
+    """Return facts and episodes, each with the columns of their memories."""
     kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
     return [_to_kind(name, title, rows) for name, title, rows in kinds if rows]
 
@@ -103,7 +102,7 @@ def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[
 
 
 def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return one order of the memories, best first; `more` of them are left out."""
+    """Return the memories in one order, best first; `more` are left out."""
     ranked = [(rank, row) for row in rows if (rank := getattr(row.found, order.rank)) is not None]
     ranked.sort(key=lambda pair: pair[0])
     if order.name == "fused":
@@ -117,7 +116,7 @@ def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _render_note(order: Order, row: Row) -> str:
-    """Return the stems that matched, or why the answer does not have the memory."""
+    """Return the matching stems, or why the answer does not have the memory."""
     if order.name == "lexical":
         return " ".join(row.found.terms)
     is_cut = order.name == "answer" and row.outcome is not Outcome.SERVED
@@ -126,7 +125,7 @@ def _render_note(order: Order, row: Row) -> str:
 
 @admin_page("console/playground/playground.html", "Playground", PERMISSION, of_one_tenant=True)
 def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Show the form, and what the question in the address finds, if there is one."""
+    """Show the form, and the results for the question in the address."""
     params = request.GET
     call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
     shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
@@ -152,9 +151,9 @@ def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def read_body(params: Mapping[str, str]) -> dict[str, Any]:
-    """Return the question in an address as the body of a call; empty fields are absent.
+    """Return the question in an address as the body of a call, without empty fields.
 
-    What should be a number and is none stays text: the API's form then says so.
+    An invalid number stays text, so that the API's form reports it.
     """
     body: dict[str, Any] = {name: params[name] for name in WORDS if params.get(name)}
     body |= {name: _to_number(params[name]) for name in NUMBERS if params.get(name)}
@@ -173,7 +172,7 @@ def _to_number(text: str) -> int | float | str:
 
 
 def write_curl(address: str, body: Mapping[str, Any]) -> str:
-    """Return the same question as a command for a shell in which KEY is an API key."""
+    """Return the same question as a shell command, with the API key in KEY."""
     data = shlex.quote(json.dumps(body, ensure_ascii=False))
     return (
         f"curl -s {shlex.quote(address)} \\\n"

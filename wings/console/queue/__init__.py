@@ -1,1 +1,1 @@
-"""The review queue: what curators have to look at, what matters most first."""
+"""The review queue: items for curators, most important first."""

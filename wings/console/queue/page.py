@@ -1,4 +1,4 @@
-"""The review queue: what is to be looked at, what matters most first, and deciding on it."""
+"""The review queue: shows items, most important first, and takes decisions."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -35,10 +35,10 @@ from wings.forgetting import facts as forgetting
 from wings.suggestions import automatic, suggestions, triage
 
 CANDIDATES = 200
-"""Newest suggestions of each kind that are ranked."""
+"""Number of newest suggestions of each kind that are ranked."""
 ERASE = "erasure.erase"
 SHOWN_AT_MOST = 20
-"""Each is shown with the messages behind its facts."""
+"""Number of items on the page: each is shown with its facts' messages."""
 SNOOZE = timedelta(days=7)
 REASONS = TEXTS["queue_reasons"]
 DECISIONS, SET_ASIDE = TEXTS["queue_decisions"], TEXTS["queue_set_aside"]
@@ -48,7 +48,7 @@ PAGE = ("console/queue/queue.html", "Review queue")
 
 @dataclass(slots=True)
 class Item:
-    """Something to look at. `doubt`: how likely something is wrong with it, 0 to 1."""
+    """An item to review. `doubt`: probability that something is wrong with it, 0 to 1."""
 
     kind: str
     """suggestion, pending, dangling, marks or test."""
@@ -56,19 +56,19 @@ class Item:
     why: str
     row: Suggestion | Fact | MemoryTest
     about: tuple[Fact, ...]
-    """The old fact first; of a test none."""
+    """Its facts, the old one first; a test has none."""
     doubt: float = 0.5
     times: int = 0
     conversations: int = 0
     triage: Triage | None = None
     facts: list[tuple[str, Fact, list[Any]]] = field(default_factory=list)
-    """Facts that are shown, each under a label and with its sources."""
+    """Facts to show, each with a label and its sources."""
     place: str = ""
-    """Which conversation it is about, in words."""
+    """Name of its conversation."""
 
     @property
     def key(self) -> str:
-        """What a form names it by; with the version that the person has seen, of a fact."""
+        """Its name in a form; for a fact, with the version that the person has seen."""
         version = f":{self.row.version}" if isinstance(self.row, Fact) else ""
         return f"{self.kind}:{self.row.id}{version}"
 
@@ -82,10 +82,10 @@ def list_items(
     assignee: str = "",
     set_aside: bool = False,
 ) -> list[Item]:
-    """Return what is to be looked at, what may have done most harm first; of equals the newest.
+    """Return the items to review, the most harmful first, ties newest first.
 
-    `rates`: how often rules were right. `about`: only what one fact is about. `set_aside`: what
-    was snoozed or kept, instead.
+    `rates`: how often rules were right. `about`: only items about one fact. `set_aside`: snoozed
+    and kept items instead.
     """
     items = [item for item in _find_items(tenant, rates) if about is None or about in _ids([item])]
     known = triage.read_triage(tenant, _ids(items))
@@ -106,7 +106,7 @@ def list_items(
 
 
 def show_sources(items: Sequence[Item], reader: Reader) -> None:
-    """Load the messages behind the facts of what is shown, as far as the person may read them."""
+    """Load the messages behind the facts shown, as far as the person may read them."""
     names = name_conversations((item.row.conversation_id for item in items), reader)
     for item in items:
         item.place = names[item.row.conversation_id]
@@ -148,7 +148,7 @@ def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
 
 
 class NoteForm(forms.Form):
-    """Who takes an item on, and what there is to say about it."""
+    """Assignee of an item, and a comment."""
 
     assignee = forms.CharField(max_length=150, required=False)
     comment = forms.CharField(max_length=500, required=False)
@@ -156,16 +156,16 @@ class NoteForm(forms.Form):
 
 @admin_page(*PAGE, "semantic.view_fact", "semantic.view_suggestion", of_one_tenant=True)
 def show_queue(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Show what is to be looked at in a tenant, what matters most first.
+    """Show a tenant's items to review, most important first.
 
-    With `fact` what is about it, with `mine` what the person took on, with `aside` the rest.
+    `fact`: only items about it; `mine`: the person's own; `aside`: those set aside.
     """
     return _read(request, tenant)
 
 
 @admin_page(*PAGE, *SEES_FACT, of_one_tenant=True, posts=True)
 def decide(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Do something about one item, and go back to the queue."""
+    """Apply a decision about one item, and return to the queue."""
     decision = request.POST.get("decision", "")
     kept = {name: request.POST[name] for name in FILTERS if request.POST.get(name)}
     try:
@@ -192,7 +192,7 @@ def decide(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def check_may_erase(request: HttpRequest, tenant: Tenant, key: str, decision: str) -> None:
-    """Raise Problem where a decision would erase a fact for good, and the person may not."""
+    """Raise Problem if a decision would erase a fact and the person may not."""
     kind, _, name = key.partition(":")
     row_id = read_id(name) if kind == "suggestion" and decision != "decline" else None
     if row_id and forgetting.find_request(tenant, row_id) and not request.user.has_perm(ERASE):
@@ -200,10 +200,10 @@ def check_may_erase(request: HttpRequest, tenant: Tenant, key: str, decision: st
 
 
 def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset | None:
-    """Do to an item what was decided; return the changeset, None where a fact was erased.
+    """Apply a decision; return the changeset, or None if a fact was erased.
 
     Raises:
-        Problem: it cannot be done.
+        Problem: it is refused.
     """
     kind, _, name = key.partition(":")
     versions, suggestion_id = read_versions(name), read_id(name)
@@ -231,7 +231,7 @@ def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changese
 
 @admin_page(*PAGE, *SEES_FACT, of_one_tenant=True, posts=True)
 def allow(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Let a rule decide by itself so many times a day, or no longer; put it on record."""
+    """Let a rule decide a number of times a day, or no longer; put it on record."""
     at_most = request.POST.get("at_most", "")
     kind, _, reason = request.POST.get("rule", "").partition(":")
     try:
@@ -248,7 +248,7 @@ def allow(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def set_aside(tenant: Tenant, sent: Any, decision: str, *, actor: str) -> None:
-    """Keep, snooze, bring back or note the fact that a form names; raise Problem without one."""
+    """Keep, snooze, bring back or comment on a form's fact; raise Problem without one."""
     fact_id = read_id(sent.get("about", ""))
     if fact_id is None:
         raise Problem("There is no such entry.")
@@ -291,6 +291,6 @@ def _read(request: HttpRequest, tenant: Tenant, *, problem: str = "") -> dict[st
 
 
 def _find_fact(done: Changeset) -> uuid.UUID | None:
-    """Return the fact that a decision was about last: what it was served for is asked again."""
+    """Return the fact of the last decision, whose questions can be asked again."""
     changes = Change.objects.of(done.tenant).filter(changeset=done, memory_id__isnull=False)
     return changes.order_by("-position").values_list("memory_id", flat=True).first()

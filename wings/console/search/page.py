@@ -22,11 +22,11 @@ SEEN_BY = ("semantic.view_fact", "episodic.view_episode", "episodic.view_message
 KINDS = (UnitKind.FACT, UnitKind.EPISODE, UnitKind.NOTE, UnitKind.MESSAGE)
 SEES_NOTES = "notes.view_note"
 TENANTS_SEARCHED = 25
-"""Beside the one looked at, the first by name."""
+"""Number of other tenants that are searched, the first by name."""
 A_GROUP, A_PAGE = 6, 20
-"""Results of each kind where all are shown, and of one kind alone."""
+"""Number of results of each kind if all kinds are shown, and of a single kind."""
 POOL_OF_GROUP, POOL_ELSEWHERE = 150, 50
-"""Matches of each kind that are ranked where all are shown, and counted in other tenants."""
+"""Number of matches ranked per kind if all kinds are shown, and counted in other tenants."""
 
 
 class SearchForm(TextForm):
@@ -46,7 +46,7 @@ class SearchForm(TextForm):
 
 @admin_page("console/search/search.html", "Search", *SEEN_BY)
 def show_search(request: HttpRequest) -> Answer:
-    """Show the form and what it finds in the tenant looked at, and how much in the others."""
+    """Show the form, results in the selected tenant, and the number of matches in others."""
     tenant = choose_tenant(request)
     form = SearchForm(request.GET)
     params = form.cleaned_data if form.is_valid() else {}
@@ -78,7 +78,7 @@ def _find_people(request: HttpRequest, tenant: Tenant, words: str) -> list[Known
 
 
 def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[Tenant, str]]:
-    """Return how much is found in the person's other tenants, by the rights they have there."""
+    """Return the number of matches in the person's other tenants, by the rights there."""
     counts = []
     person = cast(User, request.user)
     current = choose_tenant(request)
@@ -95,7 +95,7 @@ def count_elsewhere(request: HttpRequest, fields: dict[str, Any]) -> list[tuple[
 
 
 def _read_params(fields: dict[str, Any], tenant: Tenant) -> SearchParams | None:
-    """Return what is looked for; None: there is no such conversation."""
+    """Return the search; None: its conversation does not exist."""
     conversation = None
     if fields["conversation"] is not None:
         conversation = find_conversation(fields["conversation"], tenant)
@@ -119,7 +119,7 @@ def _midnight(day: Any) -> datetime | None:
 def _find(
     request: HttpRequest, params: SearchParams, kind: str, first: int, at_most: int, pool: int
 ) -> list[Group]:
-    """Return the results; who opens the page may see all that is no note."""
+    """Return the results; people who may open the page may see all but notes."""
     sees_notes, reader = request.user.has_perm(SEES_NOTES), Reader(request.user)
     return [
         find_group(name, params, reader=reader, first=first, at_most=at_most, pool=pool)

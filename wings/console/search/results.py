@@ -1,4 +1,4 @@
-"""Results of a search as the page shows them: facts, episodes, notes and messages of a tenant."""
+"""Search results for the page: facts, episodes, notes and messages of a tenant."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,9 +27,9 @@ MEMORIES: dict[UnitKind, Any] = {
 
 
 class Group(NamedTuple):
-    """The results of one kind. `total` counts all; `complete`: none was left unread.
+    """The results of one kind. `total`: number of all; `complete`: no match was left unread.
 
-    A result is a row with what a line shows of it: `kind`, `text` (escaped, or a mask), `at`,
+    A result is a row with the values of its line: `kind`, `text` (escaped, or a mask), `at`,
     `about` (category of a fact, type of a note, speaker of a message), `state`, and `more`.
     """
 
@@ -52,9 +52,9 @@ class SearchParams(NamedTuple):
 def find_group(
     kind: UnitKind, params: SearchParams, *, reader: Reader, first: int, at_most: int, pool: int
 ) -> Group:
-    """Return a page of the results of a kind, best first, in a few queries.
+    """Return a page of results of a kind, best first, by a few queries.
 
-    Of more matches than `pool` the newest are ranked.
+    If there are more matches than `pool`, the newest are ranked.
     """
     answer = tenant_search.find(params.sought, kind=kind, scope=params.scope, pool=pool)
     matches = answer.found
@@ -74,21 +74,21 @@ def find_group(
 
 
 def restrict_matches(matches: Sequence[Match], reader: Reader) -> tuple[Match, ...]:
-    """Return matches in conversations that the person may read: others would be confirmed."""
+    """Return matches in conversations that the person may read: others would reveal words."""
     return tuple(match for match in matches if reader.may_read(match.conversation_id))
 
 
 def _keep(
     matches: Sequence[Match], rows: QuerySet[Any], *, others: bool = False
 ) -> tuple[Match, ...]:
-    """Return the matches that are among the rows; with `others` all but these."""
+    """Return the matches that are among the rows; with `others`, those that are not."""
     of_matches = rows.filter(id__in=[match.memory_id for match in matches])
     ids = set(of_matches.values_list("id", flat=True))
     return tuple(match for match in matches if (match.memory_id in ids) != others)
 
 
 def show_memories(kind: UnitKind, matches: Sequence[Match]) -> list[Any]:
-    """Return facts, episodes or notes with the words marked; none of them is masked."""
+    """Return facts, episodes or notes with the words marked; none is masked."""
     rows = MEMORIES[kind].across_tenants.select_related("conversation")
     if kind is UnitKind.NOTE:
         rows = rows.filter(deleted_at=None)
@@ -108,13 +108,13 @@ def _render(row: Any, match: Match) -> Any:
 
 
 def _read_note(note: Note) -> str:
-    """Return what a note says below its label, which may be its beginning."""
+    """Return the text of a note without its label, which may be its beginning."""
     texts = [note.description if note.description not in note.content else "", note.content]
     return "\n".join(text for text in texts if text)
 
 
 def show_messages(matches: Sequence[Match], reader: Reader) -> list[Any]:
-    """Return messages, those that the person may read with the words marked."""
+    """Return messages; those that the person may read have the words marked."""
     places = [(match.conversation_id, match.seq or 0) for match in matches]
     messages = queries.messages_in_places(places).select_related("conversation")
     rows = {(message.conversation_id, message.seq): message for message in messages}
@@ -126,7 +126,7 @@ def show_messages(matches: Sequence[Match], reader: Reader) -> list[Any]:
 
 
 def show_message(message: Any, lexemes: Sequence[str], language: str, reader: Reader) -> Any:
-    """Return a message with what stands around the words, or its mask."""
+    """Return a message with the text around the words, or its mask."""
     message.is_masked = not reader.may_read(message.conversation_id)
     message.text = reader.show(message.content, message.conversation_id)
     if not message.is_masked:
@@ -137,7 +137,7 @@ def show_message(message: Any, lexemes: Sequence[str], language: str, reader: Re
 
 
 def find_unprocessed(params: SearchParams, *, reader: Reader) -> list[Any]:
-    """Return the newest messages that are in no episode yet and hold the words as typed."""
+    """Return the newest unprocessed messages that contain the words as typed."""
     scope, words = params.scope, params.sought.words.split()
     if not words:
         return []

@@ -49,29 +49,29 @@ UID_AT_MOST = 191
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Lets nobody sign up."""
+    """Does not allow sign-up."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return False: people are made by administrators, or come from the provider."""
+        """Return False: people are created by administrators, or come from the provider."""
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the address that a caller comes from; `::` behind a local socket."""
+        """Return the client's address; `::` behind a local socket."""
         return client_address(request) or "::"
 
     def login(self, request: HttpRequest, user: Any) -> None:
-        """Sign somebody in, whose rights our backend knows."""
+        """Log a person in whose rights come from our backend."""
         user.backend = BACKEND
         super().login(request, user)
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Knows the one provider that the settings name, and lets in whom its claim gives a role."""
+    """Uses the provider in the settings, and admits people to whom a claim gives a role."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return the provider that is configured, and none that a table holds."""
+        """Return the configured provider; providers in tables are ignored."""
         if not settings.OIDC_ISSUER:
             return []
         options = {"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True}
@@ -87,11 +87,11 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         ]
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Return True: who has no role was refused by `pre_social_login`."""
+        """Return True: people without a role were refused by `pre_social_login`."""
         return True
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Take over roles and address of somebody known; refuse whom the claim gives none."""
+        """Update roles and email of a known person; refuse people without a role."""
         grants = find_grants(sociallogin.claims)
         if sociallogin.is_existing:
             person = sociallogin.user
@@ -109,13 +109,13 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None,
         extra_context: Any = None,
     ) -> None:  # fmt: skip
-        """Say that it did not work, and no more; the log has the kind of the failure."""
+        """Show only that it failed; the log has the kind of error."""
         logger.warning("sign-in refused", extra={"error": type(exception).__name__})
         raise ImmediateHttpResponse(refuse(request, "The provider did not confirm who you are."))
 
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Keeps secrets of second factors encrypted by the server's pepper."""
+    """Encrypts the secrets of second factors with the server's pepper."""
 
     def get_totp_issuer(self) -> str:
         return "Memory server"
@@ -142,7 +142,7 @@ def refuse(request: HttpRequest, reason: str, *, status: int = 403) -> HttpRespo
 
 
 def find_grants(claims: Mapping[str, Any]) -> set[Grant]:
-    """Return the roles that the values of the claim stand for, by the operator's mapping."""
+    """Return the roles for the values of the claim, by the operator's mapping."""
     values = claims.get(settings.OIDC_CLAIM)
     named = values if isinstance(values, list) else [values]
     return {grant for value, grant in settings.OIDC_ROLES if value in named}
@@ -152,7 +152,7 @@ def find_grants(claims: Mapping[str, Any]) -> set[Grant]:
 def set_roles(person: User, grants: set[Grant]) -> None:
     """Give a person exactly these roles, in all tenants or in single ones; none: no access.
 
-    A tenant that does not exist is passed over.
+    Unknown tenants are ignored.
     """
     person.is_staff = bool(grants)
     person.save(update_fields=["is_staff"])
@@ -171,7 +171,7 @@ def set_roles(person: User, grants: set[Grant]) -> None:
 
 @admin.action(description="Remove second factors", permissions=["change"])
 def remove_second_factors(_: Any, request: HttpRequest, queryset: QuerySet[User]) -> None:
-    """Let the marked people sign in by their passwords alone."""
+    """Let the selected people log in with only their passwords."""
     with transaction.atomic():
         for person in queryset:
             Authenticator.objects.filter(user=person).delete()
@@ -180,15 +180,15 @@ def remove_second_factors(_: Any, request: HttpRequest, queryset: QuerySet[User]
 
 
 class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
-    """Believes what a token says whose signature, issuer, audience, time and nonce are right.
+    """Accepts a token only with valid signature, issuer, audience, time and nonce.
 
-    The library leaves the signature of a token unchecked that came straight from the provider,
-    and asks for no nonce.
+    The library does not check the signature of a token that came directly from the provider, nor a
+    nonce.
     """
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """The provider's description of itself; it must be that of the issuer in the settings."""
+        """The provider's metadata; its issuer must be the one in the settings."""
         config: dict[str, Any] = super().openid_config
         needed = {"token_endpoint", "authorization_endpoint", "jwks_uri"}
         if str(config.get("issuer")).rstrip("/") != settings.OIDC_ISSUER.rstrip("/"):
@@ -203,7 +203,7 @@ class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def complete_login(
         self, request: HttpRequest, app: Any, token: Any, **kwargs: Any
     ) -> SocialLogin:
-        """Return who came; the claims are its `claims`, and no table holds them."""
+        """Return the person; the claims are in `claims`, and in no table."""
         claims = self._decode_id_token(app, kwargs["response"].get("id_token") or "")
         nonce = request.session.get(NONCE, "")
         if not nonce or not hmac.compare_digest(str(claims.get("nonce")), nonce):
@@ -222,7 +222,7 @@ class TokenAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return login
 
     def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
-        """Return the claims of a token, or raise OAuth2Error: not signed for us, or over."""
+        """Return the claims of a token; raise OAuth2Error if it is not for us, or expired."""
         answer = requests.get(self.openid_config["jwks_uri"], timeout=settings.OIDC_TIMEOUT_S)
         answer.raise_for_status()
         try:

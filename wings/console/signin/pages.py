@@ -1,4 +1,4 @@
-"""The login, the pages of second factors in the admin's frame, and the page of open sessions."""
+"""Pages of the login, second factors, and open sessions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ TOTP = [Authenticator.Type.TOTP]
 
 
 class SignInView(LoginView):
-    """The admin's login; who has a second factor is asked for it before anything is open."""
+    """The admin's login; asks for a second factor, if there is one, before anything is shown."""
 
     template_name = "console/signin/login.html"
     authentication_form = AuthenticationForm
@@ -56,12 +56,12 @@ class SignInView(LoginView):
 
 
 class CountedCode(forms.Form):
-    """A code of a second factor: wrong ones count like wrong passwords, and lock the same."""
+    """A code of a second factor: wrong ones count like wrong passwords, and lock too."""
 
     user: Any
 
     def clean_code(self) -> str:
-        """Return the code; refuse a wrong one, and any after too many of these."""
+        """Return the code; refuse a wrong one, and any after too many wrong ones."""
         request, credentials = context.request, {"username": self.user.get_username()}
         if not AxesProxyHandler.is_allowed(request, credentials):
             request.axes_locked_out = True
@@ -85,7 +85,7 @@ class ConfirmForm(CountedCode, ReauthenticateForm):  # type: ignore[misc]
 
 
 def in_frame(view: Callable[..., Any], title: str) -> Callable[..., Any]:
-    """Let a view of the library look like a page of the admin."""
+    """Make a view of the library look like a page of the admin."""
 
     def page(request: HttpRequest, **slots: Any) -> Any:
         response = view(request, **slots)
@@ -99,9 +99,9 @@ def in_frame(view: Callable[..., Any], title: str) -> Callable[..., Any]:
 
 @admin_page("console/signin/overview.html", "Signing in")
 def show_sign_in(request: HttpRequest) -> Answer:
-    """Show a person's second factor and open sessions; a form that was sent ends some of these.
+    """Show a person's second factor and open sessions; a submitted form ends sessions.
 
-    One that is named, or all but this one.
+    Either a named one, or all but this one.
     """
     user: Any = request.user
     UserSession.objects.create_from_request(request)  # as after a change of the password
@@ -120,9 +120,9 @@ def show_sign_in(request: HttpRequest) -> Answer:
 def answer_locked_out(
     request: HttpRequest, response: HttpResponse, credentials: dict[str, Any] | None
 ) -> HttpResponse:
-    """Return the page that says how long to wait; 429, with Retry-After.
+    """Return the page that tells how long to wait; 429, with Retry-After.
 
-    It is the same for a name that exists and for one that does not.
+    It is the same whether or not the name exists.
     """
     wait = settings.AXES_COOLOFF_TIME
     page = show_page(
@@ -142,9 +142,9 @@ def show_refusal(request: HttpRequest) -> HttpResponse:
 
 
 class RequireFactorMiddleware(MiddlewareMixin):
-    """Leads people who signed in by a password alone to the page that sets up a second factor.
+    """Sends people who logged in with only a password to set up a second factor.
 
-    Only with MEMORY_REQUIRE_TOTP; who comes from the provider has shown there what it asks for.
+    Only with MEMORY_REQUIRE_TOTP; people from the provider are not affected.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -161,4 +161,4 @@ def _lacks_factor(request: HttpRequest) -> bool:
 
 
 ALLOWED = ("mfa_activate_totp", "account_reauthenticate", "admin:logout", "admin:jsi18n")
-"""Pages that are open without a second factor where one is required."""
+"""Pages that are open without a required second factor."""
