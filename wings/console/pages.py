@@ -122,7 +122,7 @@ def show_page(
 
     `conversations` are those to choose from; they are read only if the template asks for them.
 
-    Without a status it is 400 where a form that was sent has errors, or a fault is shown, else 200.
+    The default status is 400 if a submitted form has errors or a fault is shown, else 200.
     """
     form = shown.get("form") if request.method == "POST" else None
     is_wrong = any(map(shown.get, FAULTS)) or (form is not None and form.errors)

@@ -1,8 +1,7 @@
-"""Erases a message, a conversation or notes with all that rests on them, in one transaction.
+"""Erases a message, a conversation or notes with all that depends on them, in one transaction.
 
-In one order, which is that of all who write: the conversation, episodes and notes, the
-memories, what rests on them, and at last the jobs. Whoever added something before is
-waited for, and whoever comes after finds nothing to add it to.
+In the lock order of all writers: the conversation, episodes and notes, the memories, rows that
+depend on them, and the jobs. We wait for earlier writers, and later ones find nothing to add to.
 """
 
 import uuid
@@ -37,14 +36,14 @@ from wings.notes.models import Note
 
 Ids = Sequence[uuid.UUID]
 ACTOR = "erasure"
-"""Actor of what an erasure changes elsewhere; the erasure itself records who asked for it."""
+"""Actor of changes that an erasure makes elsewhere; the erasure records who asked for it."""
 MESSAGES_AT_ONCE = 50
-"""Messages that are erased one by one in a transaction."""
+"""Number of messages erased one by one in a transaction."""
 
 
 @dataclass(slots=True)
 class Done:
-    """How many rows were deleted, by kind, and the memories that are gone."""
+    """Number of deleted rows by kind, and the deleted memories."""
 
     counts: Counter[str] = field(default_factory=Counter)
     memory_ids: list[uuid.UUID] = field(default_factory=list)
@@ -56,10 +55,10 @@ class Done:
 
 
 def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
-    """Delete a message, its episode, and the facts that rest on it.
+    """Delete a message, its episode, and the facts that depend on it.
 
-    The episode's other messages return to the window; other episodes behind those facts
-    are drawn anew. What was deleted already leaves nothing to do.
+    The episode's other messages return to the window; facts are extracted again from other episodes
+    behind those facts. A message that was deleted already is ignored.
     """
     done = Done()
     rows = Message.objects.of(tenant).filter(id=message_id)
@@ -81,13 +80,13 @@ def erase_message(*, tenant: Tenant, message_id: uuid.UUID, actor: str) -> Done:
 
 
 def erase_some_messages(messages: QuerySet[Message], erasure: Erasure) -> Done:
-    """Delete the first of some messages of an erasure's tenant, one by one."""
+    """Delete the first of an erasure's messages, one by one."""
     some = messages[:MESSAGES_AT_ONCE]
     return _erase_each(some, tenant=erasure.tenant, actor=erasure.actor)
 
 
 def erase_fact(*, tenant: Tenant, fact_id: uuid.UUID, actor: str) -> Done:
-    """Delete a fact, and first the messages that were quarantined to forget it."""
+    """Delete a fact, after the messages quarantined to forget it."""
     facts = Fact.objects.of(tenant).filter(id=fact_id)
     homes = list(facts.values_list("conversation_id", flat=True))
     messages = semantic.messages_forgotten_with(tenant=tenant, fact_id=fact_id)
@@ -101,7 +100,7 @@ def erase_fact(*, tenant: Tenant, fact_id: uuid.UUID, actor: str) -> Done:
 def _erase_each(
     messages: QuerySet[Message], *, tenant: Tenant, actor: str, also_lock: Ids = ()
 ) -> Done:
-    """Delete messages one by one. `also_lock`: conversations that the caller changes next."""
+    """Delete messages one by one. `also_lock`: conversations that the caller will change."""
     done = Done()
     places = list(messages.values_list("id", "conversation_id"))
     lock_homes(tenant, [*also_lock, *(home for _, home in places)])  # all of them before any user
@@ -111,9 +110,9 @@ def _erase_each(
 
 
 def erase_facts(conversation: Conversation, *, fact_ids: Ids, actor: str) -> Done:
-    """Delete facts of a locked conversation, and those that were put in their place.
+    """Delete facts of a locked conversation, and their replacements.
 
-    Episodes that support them are drawn anew.
+    Facts are extracted again from episodes that support them.
     """
     done = Done()
     tainted = semantic.lock_replacing(tenant=conversation.tenant, fact_ids=fact_ids)
@@ -130,7 +129,7 @@ def _erase_tainted(
     message: Message | None = None,
     episodes: Ids = (),
 ) -> None:
-    """Delete facts, or a message with the episodes and facts made of it; what is left goes on."""
+    """Delete facts, or a message with its episodes and facts; keep the rest."""
     tenant, scope, facts = conversation.tenant, conversation.id, tainted.fact_ids
     was_settled = conversation.pending_count == 0
     done.memory_ids = [*episodes, *facts]
@@ -167,9 +166,9 @@ def _erase_tainted(
 def erase_conversation(
     *, tenant: Tenant, conversation_id: uuid.UUID, with_work: bool = True
 ) -> Done:
-    """Delete all that a conversation holds; its row stays, so that `seq` goes on.
+    """Delete the contents of a conversation; its row stays, so that `seq` continues.
 
-    `with_work` forgets what models answered about it, too; without, the caller does.
+    `with_work` also erases models' answers about it; without, the caller does.
     """
     done = Done()
     conversation = lock_home(tenant, conversation_id)
@@ -207,7 +206,7 @@ def erase_conversation(
 
 
 def erase_notes(*, tenant: Tenant, note_ids: Ids) -> Done:
-    """Delete notes with all that they were before, and what quotes them or leads to them."""
+    """Delete notes with all versions, and everything that quotes or links to them."""
     done = Done()
     done.memory_ids = there = lock_rows(Note.objects.of(tenant), note_ids)
     homes = notes.homes_of(tenant=tenant, note_ids=there)
@@ -226,7 +225,7 @@ def erase_some_notes(tenant: Tenant, rows: QuerySet[Note]) -> Done | None:
 
 
 def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | None) -> None:
-    """Delete what quotes, finds, rates or names the memories that are about to go."""
+    """Delete what quotes, indexes, rates or names the memories to be deleted."""
     ids, counts = done.memory_ids, done.counts
     index.lock_memories(tenant=tenant, memory_ids=ids)
     counts["pages"] += receipts.count_pages(tenant=tenant, memory_ids=ids)
@@ -245,9 +244,9 @@ def _erase_what_rests_on(done: Done, tenant: Tenant, *, home: Conversation | Non
 
 
 def _erase_work(done: Done, conversation: Conversation, beside: Ids) -> None:
-    """Take back the runs that have read what is gone, and forget what models told them.
+    """Cancel the runs that have read deleted text, and erase the models' answers to them.
 
-    Models are shown the facts of all conversations of a user, which are `beside`.
+    Prompts contain facts of all conversations of a user, which are `beside`.
     """
     tenant, scopes = conversation.tenant, sorted({conversation.id, *beside})
     jobs.take_back(tenant=tenant, conversation_ids=scopes)

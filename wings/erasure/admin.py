@@ -13,7 +13,7 @@ from wings.erasure.models import Erasure, RetentionPolicy, Scope
 
 @admin.register(Erasure)
 class ErasureAdmin(ReadOnlyAdmin):
-    """The record outlives its tenant, so it shows the tenant's id and follows no key to it."""
+    """The record outlives its tenant, so it shows the tenant's id, without a link."""
 
     list_display = ("created_at", "scope", "standing", "actor", "reason", "finished_at", "whose")
     list_filter = ("scope", "state", recent_filter("made"))
@@ -31,7 +31,7 @@ class ErasureAdmin(ReadOnlyAdmin):
 
 @admin.register(RetentionPolicy)
 class RetentionPolicyAdmin(ReadOnlyAdmin):
-    """What a policy took stands among the erasures, under its id."""
+    """Shows policies; their erasures are in the list of erasures, with their id."""
 
     list_display = ("words", "looked_at", "erased", "actor", "created_at", "tenant")
     list_filter = ("kind", "tenant")

@@ -44,7 +44,7 @@ class EraseInput(Strict):
 
 
 class ErasedConversation(Output):
-    """A conversation in which a person is to be erased, and what goes of it."""
+    """A conversation in which a person is to be erased, and what will be erased."""
 
     conversation_id = serializers.UUIDField(source="presence.conversation.external_id")
     user_id = serializers.CharField(source="presence.conversation.user_id", allow_null=True)
@@ -59,7 +59,7 @@ class ErasedConversation(Output):
 
 
 class ErasureProof(serializers.Serializer[Any]):
-    """What a search for the names and user ids of somebody found when all was erased."""
+    """Result of the search for a person's names and user ids after the erasure."""
 
     state = serializers.ChoiceField(choices=["clean", "found", "incomplete"])
     at = serializers.DateTimeField()
@@ -76,7 +76,7 @@ class ErasureProof(serializers.Serializer[Any]):
 
 
 class ErasureOutput(Output):
-    """What was erased, or would be: never what it said."""
+    """What was erased, or would be, without its text."""
 
     table = Erasure
     columns = (
@@ -89,7 +89,7 @@ class ErasureOutput(Output):
 
 
 class Erasures(KeyedView):
-    """Erases, and lists what was erased."""
+    """Erases, and lists erasures."""
 
     scope = Scope.ADMIN
     memory_operations = {"POST": "delete_memory"}
@@ -120,7 +120,7 @@ class Erasures(KeyedView):
 
 
 class OneErasure(KeyedView):
-    """What was erased, and how far it is."""
+    """An erasure, and its progress."""
 
     scope = Scope.ADMIN
 

@@ -1,7 +1,7 @@
-"""The flow that erases: one transaction an act, each counted in the erasure's own row.
+"""The flow that erases: one transaction per part, each counted in the erasure's row.
 
-A run that was broken off goes on where it was. When the rows are gone the pages of the
-mirror go, and only then the erasure is done.
+An interrupted run continues where it was. After the rows the pages of the mirror are deleted, and
+only then the erasure is done.
 """
 
 import time
@@ -24,7 +24,7 @@ from wings.events.outbox import NewEvent, announce
 from wings.navigation import mirror
 
 TAKEN = "taken"
-"""Input of a job once all rows are gone: who posts or writes after that does not lose it."""
+"""Job input once all rows are deleted, so that text posted after that is not erased."""
 PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
     Scope.TENANT: tenants.erase_part,
     Scope.USER: parts.erase_user_part,
@@ -32,17 +32,17 @@ PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
     Scope.IMPORT: parts.erase_import_part,
     Scope.RETENTION: parts.erase_policy_part,
 }
-"""Function that erases the next part, where there are many, by scope."""
+"""By scope: the function that erases the next part, if there are many."""
 Report = Callable[[int], object]
-"""Takes how many rows one part has deleted."""
+"""Function that takes the number of rows that a part has deleted."""
 
 
 def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
-    """Erase what the claimed job's erasure names, for a minute at most; then hand back.
+    """Erase what the job's erasure names, for up to a minute; then give the job back.
 
     Raises:
-        FolderAway: all but pages of the mirror is erased; to be tried again.
-        LeaseLost: somebody else erases the same; what was done here before is done.
+        FolderAway: only pages of the mirror are left; try again later.
+        LeaseLost: another worker does it; finished parts stay finished.
     """
     erasure = Erasure.objects.of(claim.tenant).filter(id=claim.scope).first()
     if erasure is None or erasure.state == State.DONE:
@@ -60,7 +60,7 @@ def run_erasure(claim: Claim, *, report: Report = lambda rows: None) -> None:
 
 
 def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
-    """Erase one part; return whether there may be more."""
+    """Erase one part; return whether there may be another."""
     if TAKEN in claim.input:
         return False
     with claims.commit(claim, finish=False):
@@ -76,9 +76,9 @@ def _take_part(claim: Claim, erasure_id: uuid.UUID, report: Report) -> bool:
 
 
 def erase_next(erasure: Erasure) -> acts.Done | None:
-    """Erase the next part of what an erasure names, inside the caller's transaction.
+    """Erase the next part of an erasure, inside the caller's transaction.
 
-    None: there is no part any more. Of a message, a conversation, a note or a fact there is one.
+    None: nothing is left. A message, a conversation, a note or a fact is a single part.
     """
     tenant, target = erasure.tenant, erasure.target
     if erasure.scope in PARTS:
@@ -102,7 +102,7 @@ def add_up(erasure: Erasure, done: acts.Done) -> None:
 
 
 def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
-    """Remove what lies in files, and say that all is erased: no replica shows it any more."""
+    """Delete files, and mark the erasure as done; replicas must have replayed it to be read."""
     reading.note_erasure(claim.tenant)
     erasure = Erasure.objects.of(claim.tenant).get(id=erasure_id)
     if erasure.scope == Scope.TENANT:

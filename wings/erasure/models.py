@@ -1,4 +1,4 @@
-"""Table of erasures: what was erased, by whom, when and how much; never its content."""
+"""Tables of erasures, retention policies and holds, without erased content."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from memoryproject.tenancy.models import Tenant, TenantModel
 
 
 class Scope(models.TextChoices):
-    """How much is erased at once."""
+    """The subject of an erasure."""
 
     MESSAGE = "message", "a message"
     CONVERSATION = "conversation", "a conversation"
@@ -26,14 +26,14 @@ class Scope(models.TextChoices):
 
 
 class Kept(models.TextChoices):
-    """What a retention policy is about."""
+    """The subject of a retention policy."""
 
     CONVERSATION = "conversation", "conversations"
     NOTE = "note", "notes"
 
 
 class State(models.TextChoices):
-    """How far an erasure is."""
+    """The progress of an erasure."""
 
     RUNNING = "running", "being erased"
     DONE = "done", "erased"
@@ -42,8 +42,8 @@ class State(models.TextChoices):
 class Erasure(TenantModel):
     """One act of erasing, on record before anything is deleted.
 
-    It outlives its tenant, so nothing holds the tenant's id but this. No row is deleted, and
-    none that is done is changed: a trigger.
+    It outlives its tenant, and is then the only row with the tenant's id. A trigger keeps rows from
+    being deleted, and finished ones from being changed.
     """
 
     tenant = models.ForeignKey(
@@ -74,7 +74,7 @@ class Erasure(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True, help_text="NULL: not all is erased yet.")
     conversations: Any = None
-    """What goes of each conversation in a person's dry run (`persons.Plan`); not a column."""
+    """Outcome for each conversation in a person's dry run (`persons.Plan`); not a column."""
 
     class Meta(TenantModel.Meta):
         permissions = [("erase", "Can erase for good")]
@@ -93,7 +93,7 @@ class Erasure(TenantModel):
 
 
 class RetentionPolicy(TenantModel):
-    """What of a tenant is erased by itself: what meets all that the policy asks."""
+    """A rule that erases a tenant's data automatically, if all of its conditions are met."""
 
     kind = models.CharField(max_length=16, choices=Kept.choices)
     source_type = models.CharField(

@@ -1,6 +1,6 @@
-"""Deletes what wings keep of erased rows, and the names in Django's log.
+"""Deletes rows of wings about erased rows, and names in Django's log.
 
-All of it runs inside the transaction of an erasure.
+Runs inside the transaction of an erasure.
 """
 
 import uuid
@@ -16,7 +16,7 @@ from memoryproject.tenancy.models import Tenant
 from memoryproject.wings import Eraser, list_wings
 
 ERASED = "(erased)"
-"""Stands in Django's log where a row was called by its words."""
+"""Replaces a row's text in Django's log."""
 
 
 def list_erasers() -> list[Eraser]:
@@ -24,7 +24,7 @@ def list_erasers() -> list[Eraser]:
 
 
 def forget_names(ids: Sequence[uuid.UUID]) -> None:
-    """Take the words of rows out of Django's log; who did what stays."""
+    """Remove the texts of rows from Django's log; who did what stays."""
     for some in in_batches([str(row_id) for row_id in ids]):
         LogEntry.objects.filter(object_id__in=some).update(object_repr=ERASED)
 
@@ -46,13 +46,13 @@ def _sum(counts: Iterable[Counter[str]]) -> Counter[str]:
 
 
 def forget_reasons(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
-    """Take out of Django's log why people changed these memories; who did what stays.
+    """Remove from Django's log why people changed these memories; who did what stays.
 
-    Comes before the memories go. The log can only grow: a function of the database does it,
-    while an erasure of this tenant is on record and runs. Citus lets no other role look at
-    rows that this transaction has changed: there it is done by a connection of its own, for which
-    an erasure that is only previewed is not on record. It would wait for ever for rows of the log
-    that this transaction has written, so this comes before `forget_names` of the same ids.
+    Called before the memories are deleted. The log is append-only; a database function may change
+    it while an erasure of this tenant is on record and running. On Citus no other role can see rows
+    changed by this transaction, so a separate connection is used, which cannot do this for a
+    preview. It would wait forever for log rows written by this transaction, so call this before
+    `forget_names` of the same ids.
     """
     is_apart = getattr(connection, "is_distributed", False)
     own = connection.copy() if is_apart else connection

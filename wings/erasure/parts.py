@@ -1,9 +1,9 @@
-"""Erases part by part, each a transaction: a user's notes, an import, what no policy keeps.
+"""Erases in parts, each a transaction: a user's notes, an import, data beyond retention.
 
-Of an import what it brought in goes, with all that was made of it. A conversation in which nothing
-else was said goes as a whole, row and history included; in another one the imported messages,
-facts and notes go one by one, and what is left is drawn anew. At last the changeset itself goes:
-the erasure is the record.
+For an import, everything it added is deleted, with all that was made from it. A conversation
+without other messages is deleted as a whole, with row and history; in others the imported messages,
+facts and notes are deleted one by one, and facts are extracted again from the rest. Finally the
+changeset is deleted: the erasure is the record.
 """
 
 import uuid
@@ -30,19 +30,19 @@ TABLES = {"conversations": Conversation, "messages": Message, "facts": Fact, "no
 
 
 def erase_user_part(erasure: Erasure) -> acts.Done | None:
-    """Erase the next notes that are, or once were, about a user; None: there are none any more."""
+    """Erase the next notes that are or were about a user; None: none are left."""
     rows = notes.notes_about(erasure.tenant, [erasure.subject])
     return acts.erase_some_notes(erasure.tenant, rows)
 
 
 def imports_of(tenant: Tenant) -> QuerySet[Changeset]:
-    """Return the imports that can be undone here: those of no single conversation."""
+    """Return the imports that can be erased here: those not of a single conversation."""
     rows = Changeset.objects.of(tenant)
     return rows.filter(kind=Changeset.Kind.IMPORT, conversation=None)
 
 
 def count_import(erasure: Erasure) -> Counter[str]:
-    """Return how many of the rows that an import brought in are still there, by kind."""
+    """Return how many rows of an import still exist, by kind."""
     brought = _find_brought(erasure)
     rows = {name: table.objects.of(erasure.tenant) for name, table in TABLES.items()}
     return Counter({name: table.filter(id__in=brought).count() for name, table in rows.items()})
@@ -74,7 +74,7 @@ def _find_brought(erasure: Erasure) -> QuerySet[Any, Any]:
 
 
 def _erase_in(home: uuid.UUID, erasure: Erasure) -> acts.Done:
-    """Erase what an import brought into a conversation, or a part of that."""
+    """Erase what an import added to a conversation, or a part of that."""
     tenant, brought = erasure.tenant, _find_brought(erasure)
     conversation = lock_home(tenant, home)
     if _is_all_imported(conversation, erasure):
@@ -94,7 +94,7 @@ def _erase_in(home: uuid.UUID, erasure: Erasure) -> acts.Done:
 
 
 def _is_all_imported(conversation: Conversation, erasure: Erasure) -> bool:
-    """Return whether the import has made a conversation, and nobody else added to it since."""
+    """Return whether the import created a conversation, and nobody else added to it."""
     brought = _find_brought(erasure)
     facts = Fact.objects.within(conversation).exclude(changeset=erasure.target)
     return brought.filter(memory_id=conversation.id).exists() and not (
@@ -109,9 +109,9 @@ def holds_of(tenant: Tenant) -> QuerySet[Hold]:
 
 
 def find_due(policy: RetentionPolicy) -> QuerySet[Any]:
-    """Return the conversations or notes that a policy no longer keeps, in no order.
+    """Return the conversations or notes beyond a policy's retention, unordered.
 
-    What is on hold is not among them, nor a conversation in which nothing is stored any more.
+    Without those on hold, and without conversations that are empty already.
     """
     rows, servings, home = _find_subjects(policy)
     if policy.keep_newest is not None:
@@ -129,10 +129,10 @@ def find_due(policy: RetentionPolicy) -> QuerySet[Any]:
 
 
 def _find_subjects(policy: RetentionPolicy) -> tuple[QuerySet[Any], QuerySet[Any], str]:
-    """Return what a policy is about, with `changed_at`; the receipts of one, with `at`; its home.
+    """Return a policy's rows, with `changed_at`; a row's receipts, with `at`; and its home.
 
-    A receipt was asked in a conversation, or served a note. The home is the column that names
-    the conversation.
+    The receipts were asked in the conversation, or served the note. The home is the column of the
+    conversation's id.
     """
     tenant = policy.tenant
     if policy.kind == Kept.CONVERSATION:
@@ -149,7 +149,7 @@ def _find_subjects(policy: RetentionPolicy) -> tuple[QuerySet[Any], QuerySet[Any
 
 
 def count_due(policy: RetentionPolicy) -> Counter[str]:
-    """Return how many rows the policy would erase now, by kind, without what was made of them."""
+    """Return how many rows the policy would erase now, by kind, without derived rows."""
     due = find_due(policy).values("id")
     if policy.kind == Kept.NOTE:
         return Counter(notes=due.count())
@@ -158,7 +158,7 @@ def count_due(policy: RetentionPolicy) -> Counter[str]:
 
 
 def erase_policy_part(erasure: Erasure) -> acts.Done | None:
-    """Erase the next conversation or some notes; None: the policy keeps all that is left."""
+    """Erase the next conversation or some notes; None: nothing more is due."""
     tenant = erasure.tenant
     policy = RetentionPolicy.objects.of(tenant).filter(id__in=[erasure.target]).first()
     if policy is None:

@@ -1,8 +1,8 @@
-"""Erases a person part by part, each a transaction, and remembers until then how they are known.
+"""Erases a person in parts, each a transaction; stores names and ids only until it is done.
 
-Their conversations go, those included in which nobody else speaks, then notes about them, then what
-was said to them and what they said in conversations that others share, and at last their names
-and ids, with all who were merged into them.
+First their conversations are erased, including those in which nobody else speaks, then notes about
+them, then what was said to and by them in shared conversations, and finally their names and ids,
+including all people merged into them.
 """
 
 import json
@@ -25,11 +25,11 @@ from wings.people import queries, services
 from wings.people.models import Person
 
 PRESENCES_AT_MOST = 200
-"""Conversations that a dry run lists."""
+"""Number of conversations that a dry run lists."""
 
 
 class Choice(TextChoices):
-    """What goes of a conversation that a person shares with others."""
+    """How much is erased of a conversation that a person shares with others."""
 
     WORDS = "words", "only what they said"
     REPLIES = "replies", "what they said, and what the assistant said to them"
@@ -41,13 +41,13 @@ DEFAULT = Choice.REPLIES
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who is erased, and what was chosen; an erasure keeps it until it is done, and no longer."""
+    """Who is erased, with the choices; an erasure stores it only until it is done."""
 
     names: list[str] = field(default_factory=list)
-    """Names that people call them, and under which they speak."""
+    """Names of the person, under which messages are posted."""
     user_ids: list[str] = field(default_factory=list)
     choices: dict[str, str] = field(default_factory=dict)
-    """What goes of a shared conversation, by its row's id; others: `DEFAULT`."""
+    """Choice for a shared conversation, by its row's id; `DEFAULT` for others."""
 
     @classmethod
     def load(cls, text: str) -> Self:
@@ -58,10 +58,10 @@ class Subject:
 
 
 def draft_subject(person: Person, choices: Mapping[uuid.UUID, str]) -> Subject:
-    """Return who somebody is, with what was chosen by the agents' ids of conversations.
+    """Return a person with the choices, given by the agents' ids of conversations.
 
     Raises:
-        Problem: a conversation is not one that the person shares with others.
+        Problem: the person does not share one of these conversations with others.
     """
     tenant, identity = person.tenant, queries.find_identity(person)
     shared = queries.conversations_shared(tenant, identity).filter(external_id__in=list(choices))
@@ -86,7 +86,7 @@ def find_person(erasure: Erasure) -> Person | None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What goes of one conversation of a person."""
+    """How much is erased of one conversation of a person."""
 
     presence: queries.Presence
     erases: str
@@ -94,9 +94,9 @@ class Plan:
 
 
 def list_plans(erasure: Erasure) -> list[Plan] | None:
-    """Return what goes of each of a person's conversations, of the first 200; None: of no person.
+    """Return the plans for a person's conversations, up to 200; None: the subject is no person.
 
-    Theirs go whole; of those that others share what was chosen.
+    A person's own are erased whole; shared ones by choice.
     """
     person = find_person(erasure) if erasure.scope == Scope.PERSON else None
     if person is None:
@@ -112,7 +112,7 @@ def list_plans(erasure: Erasure) -> list[Plan] | None:
 
 
 def erase_person_part(erasure: Erasure) -> acts.Done | None:
-    """Erase the next part of a person; None: there is none any more, nor a person."""
+    """Erase the next part of a person; None: nothing is left."""
     tenant, person = erasure.tenant, find_person(erasure)
     if person is None:
         return None
@@ -134,7 +134,7 @@ def erase_person_part(erasure: Erasure) -> acts.Done | None:
 
 
 def _find_whole(erasure: Erasure, identity: queries.Identity) -> QuerySet[Conversation]:
-    """Return the conversations that go whole, and are not emptied yet."""
+    """Return the conversations to erase whole that are not empty yet."""
     chosen = _find_chosen(erasure, Choice.ALL)
     shared = queries.conversations_shared(erasure.tenant, identity).filter(id__in=chosen)
     return queries.conversations_of(erasure.tenant, identity) | shared
@@ -151,7 +151,7 @@ def _find_chosen(erasure: Erasure, choice: Choice) -> list[uuid.UUID]:
 
 
 def _erase_identity(erasure: Erasure, identity: queries.Identity) -> acts.Done:
-    """Delete a person's names and ids, and take them out of keys and of the admin's log."""
+    """Delete a person's names and ids, and remove them from keys and the admin's log."""
     tenant, person_ids = erasure.tenant, identity.person_ids
     done = acts.Done()
     other_rows.forget_names(person_ids)
@@ -166,7 +166,7 @@ def _erase_identity(erasure: Erasure, identity: queries.Identity) -> acts.Done:
 
 
 def rows_of_person(erasure: Erasure) -> dict[str, QuerySet[Any]]:
-    """Return by kind what goes with a person: conversations, messages and notes, in no order."""
+    """Return by kind what is erased with a person: conversations, messages, notes; unordered."""
     person = find_person(erasure)
     assert person is not None
     identity = queries.find_identity(person)
@@ -175,7 +175,7 @@ def rows_of_person(erasure: Erasure) -> dict[str, QuerySet[Any]]:
 
 
 def is_large_person(erasure: Erasure) -> bool:
-    """Return whether nobody should wait for the erasure of a person."""
+    """Return whether the erasure of a person is too large to wait for."""
     theirs = rows_of_person(erasure)
     large: int = settings.ERASURE_WAITS_FOR_MESSAGES
     rows = (theirs["messages"], theirs["notes"])

@@ -1,4 +1,4 @@
-"""Looks for what an erasure has left, in every table of the tenant and in the mirror."""
+"""Searches every table of the tenant, and the mirror, for what an erasure has left."""
 
 import os
 import time
@@ -36,26 +36,26 @@ RECORDS = {
     "episodic.conversation", "semantic.changeset", "semantic.change", "jobs.job", "jobs.llmcall",
     "events.event", "console.pageread",
 }  # fmt: skip
-"""Tables whose rows outlive an erasure with the id alone: what they said is emptied."""
+"""Tables whose rows remain after an erasure with only the id: their texts are cleared."""
 AUDIT = {
     "actor", "assignee", "changed_by", "decided_by", "deleted_by", "lifted_by", "made_by", "owner",
     "person", "undone_by",
 }  # fmt: skip
-"""Columns of text that say who did something: a key or a login of the admin, kept on purpose."""
+"""Text columns with the actor of a change: a key or admin login, kept on purpose."""
 SECONDS_AT_MOST = 20
 ROWS_NAMED = 20
-"""Ids that a finding names, of each table."""
+"""Number of ids in a finding, per table."""
 WRITTEN = (CharField, TextField, JSONField, ArrayField)
 BETWEEN = "\x1f"
-"""Stands between the columns of a row while they are searched as one text."""
+"""Separator of a row's columns while they are searched as one text."""
 
 
 @dataclass(slots=True)
 class Proof:
-    """What was looked for and how far, and in which tables something was found."""
+    """What was searched for, how far, and the tables with matches."""
 
     names: int = 0
-    """Names that were looked for, with all their spellings."""
+    """Names that were searched for, in all spellings."""
     user_ids: int = 0
     tables: int = 0
     columns: int = 0
@@ -65,11 +65,11 @@ class Proof:
     at: str = ""
     """Time of the scan, in ISO 8601."""
     hits: dict[str, int] = field(default_factory=dict)
-    """Rows that name it still, by table."""
+    """Number of rows that still match, by table."""
     row_ids: dict[str, list[str]] = field(default_factory=dict)
     """Ids of the first of these rows, by the label of the table, such as `episodic.message`."""
     records: dict[str, int] = field(default_factory=dict)
-    """Rows that say that something ran, was there once, or who did it, and hold no content."""
+    """Rows that only record an event or an actor, without content."""
     skipped: list[str] = field(default_factory=list)
     """Tables, or the mirror, that could not be searched."""
 
@@ -78,9 +78,9 @@ class Proof:
 
 
 def scan(erasure: Erasure, phrase: str = "") -> Proof:
-    """Look for the id of what was erased in every column of the tenant's rows that could hold it.
+    """Search for the erased subject's id in every column of the tenant's rows that may have it.
 
-    With a phrase, which is not stored, for that instead. The erasure itself is left out.
+    With a phrase, which is not stored, search for that instead. The erasure itself is left out.
     """
     proof = Proof()
     if phrase:
@@ -92,10 +92,10 @@ def scan(erasure: Erasure, phrase: str = "") -> Proof:
 
 
 def scan_for_subject(erasure: Erasure) -> dict[str, Any] | None:
-    """Look for the names and user ids of whom an erasure is about; return a `Proof` as JSON.
+    """Search for the names and user ids of an erasure's person; return a `Proof` as JSON.
 
-    Only until it is done does it know them. None: it is about nobody, or an earlier version began
-    it, which did not keep the names.
+    The erasure only has them until it is done. None: it is not about a person, or an earlier
+    version began it, which did not store names.
     """
     pattern = match_subject_of(erasure)
     if not pattern:
@@ -107,7 +107,7 @@ def scan_for_subject(erasure: Erasure) -> dict[str, Any] | None:
 
 
 def match_subject_of(erasure: Erasure) -> str:
-    """Return a pattern for the person or the user that an erasure is about; empty: neither."""
+    """Return a pattern for the person or user of an erasure; empty: there is none."""
     subject = _get_subject(erasure)
     return "|".join(filter(None, (match_names(subject.names), match_ids(subject.user_ids))))
 
@@ -119,7 +119,7 @@ def _get_subject(erasure: Erasure) -> Subject:
 
 
 def load(stored: dict[str, Any] | None) -> Proof | None:
-    """Return what `scan_for_subject` has found; None: it looked for nobody."""
+    """Return the result of `scan_for_subject`; None: there was no search."""
     return Proof(**stored) if stored else None
 
 
@@ -139,7 +139,7 @@ def list_tables() -> list[type[TenantModel]]:
 
 
 def list_texts(model: type[TenantModel]) -> list[Any]:
-    """Return the columns of a table that can hold words of somebody's own."""
+    """Return the columns of a table that may have text written by people."""
     return [
         column
         for column in model._meta.concrete_fields
@@ -149,7 +149,7 @@ def list_texts(model: type[TenantModel]) -> list[Any]:
 
 
 def _scan_tables(proof: Proof, scan_table: Callable[[type[TenantModel]], None]) -> None:
-    """Look through one table after the other, for 20 seconds in sum; note which were too much."""
+    """Search the tables one by one, for up to 20 seconds; note those that took too long."""
     until = time.monotonic() + SECONDS_AT_MOST
     proof.at = timezone.now().isoformat(timespec="seconds")
     for model in list_tables():
@@ -197,7 +197,7 @@ def _scan_for_pattern(
 
 
 def _fold(columns: list[Any]) -> Func:
-    """Return the columns of a row as one text to compare; the breaks in JSON are spaces."""
+    """Return a row's columns as one text to search; breaks in JSON become spaces."""
     text = TextField()
     parts: list[Any] = [Value("")]
     for column in columns:
@@ -226,7 +226,7 @@ def _add_up(
 
 
 def _scan_mirror(tenant_id: uuid.UUID, pattern: str, proof: Proof) -> None:
-    """Read the pages of the mirror, for 20 seconds at most."""
+    """Search the pages of the mirror, for up to 20 seconds."""
     until, title = time.monotonic() + SECONDS_AT_MOST, "pages of the mirror"
     try:
         if not mirror.find_root().is_dir() or not os.access(mirror.find_root(), os.R_OK):

@@ -1,4 +1,4 @@
-"""Erases receipts and contexts, inside the transaction of one erasure; and pages, after it."""
+"""Erases receipts and contexts as part of an erasure, and mirror pages after it."""
 
 import shutil
 import uuid
@@ -14,9 +14,9 @@ from retrieval.models import Context, ContextSection, MemoryTest, Retrieval, Ret
 from wings.navigation import mirror
 
 BESIDE = 1
-"""Messages before and after which an agent asks with the words of a message."""
+"""Number of messages around a message whose questions are likely to repeat its words."""
 WORDS_OF_OWN = 8
-"""Characters: a shorter question is in too many messages to be a quotation of one."""
+"""Length of a question from which on it may be a quotation of one message."""
 
 
 def erase_receipts_of(conversation: Conversation) -> int:
@@ -24,13 +24,13 @@ def erase_receipts_of(conversation: Conversation) -> int:
 
 
 def erase_receipts_about(*, tenant: Tenant, user_ids: Sequence[str]) -> int:
-    """Delete the receipts of what was asked about users, in whichever conversation or in none."""
+    """Delete receipts of questions about users, in any conversation or in none."""
     asked = Retrieval.objects.of(tenant).filter(parameters__user_id__in=list(user_ids))
     return _erase(tenant, asked)
 
 
 def erase_receipts_serving(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
-    """Delete the receipts of answers that served any of the memories; return how many."""
+    """Delete receipts of answers that served one of the memories; return how many."""
     mine, hits = Retrieval.objects.of(tenant), RetrievalHit.objects.of(tenant)
     return sum(
         _erase(tenant, mine.filter(id__in=hits.filter(memory_id__in=ids).values("retrieval")))
@@ -39,10 +39,10 @@ def erase_receipts_serving(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -
 
 
 def erase_receipts_beside(message: Message) -> int:
-    """Delete the receipts whose question may hold what a message says; return how many.
+    """Delete receipts whose question may contain text of a message; return how many.
 
-    Agents ask with the words that were just said: what was asked beside the message in its
-    conversation, and what holds its words or is part of them, anywhere in the tenant.
+    Agents ask with words just said, so this deletes questions asked around the message in its
+    conversation, and questions anywhere in the tenant that contain its text or are part of it.
     """
     beside = (message.seq - BESIDE, message.seq + BESIDE)
     asked = Q(conversation=message.conversation_id, through_seq__range=beside)
@@ -55,7 +55,7 @@ def erase_receipts_beside(message: Message) -> int:
 
 
 def erase_tests(conversation: Conversation, *, content: str | None = None) -> int:
-    """Delete memory tests of a conversation; with `content` those whose words it may hold."""
+    """Delete memory tests of a conversation; with `content`, only those that may quote it."""
     rows = MemoryTest.objects.within(conversation)
     ids = [row.id for row in rows if content is None or _shares_words(row, content)]
     return delete_rows(rows, "id__in", ids)
@@ -74,7 +74,7 @@ def _erase(tenant: Tenant, rows: QuerySet[Retrieval]) -> int:
 
 
 def erase_contexts_holding(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> int:
-    """Delete the contexts that quote any of the memories, whole; return how many."""
+    """Delete whole contexts that quote one of the memories; return how many."""
     rows, sections, erased = Context.objects.of(tenant), ContextSection.objects.of(tenant), 0
     for some in in_batches(memory_ids):
         holding = rows.filter(id__in=sections.filter(memory__in=some).values("context"))
@@ -85,7 +85,7 @@ def erase_contexts_holding(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -
 
 
 def erase_pages(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
-    """Remove the pages of memories that are gone, and drafts that a crash has left of them.
+    """Delete the mirror pages of deleted memories, and drafts left by a crash.
 
     Raises:
         FolderAway: the folder cannot be written; to be tried again.

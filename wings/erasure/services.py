@@ -1,4 +1,4 @@
-"""Drafts, previews and requests erasures; applies policies; places legal holds, and lifts them."""
+"""Drafts, previews and requests erasures; applies retention policies; places and lifts holds."""
 
 import uuid
 from collections import Counter
@@ -41,22 +41,22 @@ NAMED_BY: dict[Scope, tuple[Callable[[Tenant], QuerySet[Any]], str, str]] = {
     Scope.RETENTION: (RetentionPolicy.objects.of, "policy", "id"),
     Scope.IMPORT: (imports_of, "import", "id"),
 }
-"""A tenant's rows, what they are called, and the column by which a request names one, by scope."""
+"""By scope: the tenant's rows, their name, and the column by which a request identifies one."""
 
 
 def draft_erasure(
     *, tenant: Tenant, scope: Scope, name: str, choices: Mapping[uuid.UUID, str] = NO_CHOICES
 ) -> Erasure:
-    """Return an unsaved erasure of what `name` means in a scope.
+    """Return an unsaved erasure of the subject that `name` identifies in a scope.
 
-    A message, a note and a person go by their id, a conversation by the agent's own, a user by the
-    `user_id` of the notes, an import by its changeset, a retention policy by its id, and the
-    tenant by its id or name. `choices` say what goes of conversations that a person shares with
-    others, by the agents' ids of these.
+    A message, a note, a person or a retention policy is identified by its id, a conversation by the
+    agent's id, a user by the `user_id` of notes, an import by its changeset, and the tenant by id
+    or name. `choices` say how much to erase of a person's shared conversations, by the agents' ids.
 
     Raises:
         NotFound: the tenant has nothing of that name.
-        Problem: a name that is no UUID, where one is needed; a choice for what nobody shares.
+        Problem: a name is not a UUID, where one is needed; a choice is for an unshared
+            conversation.
     """
     if choices and scope is not Scope.PERSON:
         fault = "Only a person shares conversations with others."
@@ -89,8 +89,8 @@ NOTES_WAITED_FOR = 200
 def preview(erasure: Erasure) -> dict[str, int]:
     """Return how many rows an unsaved erasure would delete now, by kind.
 
-    It does all of it and takes it back, so the figures are those of the deed; the
-    conversation is locked meanwhile. Of a tenant, an import and a policy rows are counted instead.
+    It erases and rolls back, so the figures are exact; the conversation is locked meanwhile. For a
+    tenant, an import or a policy the rows are counted instead.
     """
     if erasure.scope == Scope.TENANT:
         return dict(+tenants.count_tenant(erasure.tenant))
@@ -113,11 +113,11 @@ def preview(erasure: Erasure) -> dict[str, int]:
 
 
 def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
-    """Save an erasure, with the job that will do it if nobody does it before.
+    """Save an erasure, with a job that does it unless the caller does.
 
     Raises:
-        Problem: no reason, one of more than 2,000 characters, or one that names who is erased.
-        Conflict: something of it is on hold.
+        Problem: the reason is missing, too long (2,000 characters), or names the erased person.
+        Conflict: some of it is on hold.
     """
     erasure.actor, erasure.reason = actor, check_reason(reason)
     if spellings.find(proof.match_subject_of(erasure), erasure.reason):
@@ -134,7 +134,7 @@ def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
 
 
 def do(erasure: Erasure, *, actor: str, reason: str) -> None:
-    """Save an erasure and do it, or let a worker where it would take long; `state` says which."""
+    """Save an erasure and do it, or leave it to a worker if it would take long; see `state`."""
     ask(erasure, actor=actor, reason=reason)
     if not is_large(erasure):
         run_job(str(erasure.job_id))
@@ -142,12 +142,12 @@ def do(erasure: Erasure, *, actor: str, reason: str) -> None:
 
 
 def erase_forgotten(tenant: Tenant, fact_id: uuid.UUID, actor: str, reason: str) -> None:
-    """Erase a fact that a user asked to forget, with what says it; raise as `ask`."""
+    """Erase a fact that a user asked to forget, with its messages; raises as `ask`."""
     do(Erasure(tenant=tenant, scope=Scope.FACT, target=fact_id), actor=actor, reason=reason)
 
 
 def is_large(erasure: Erasure) -> bool:
-    """Return whether nobody should wait for an erasure."""
+    """Return whether an erasure is too large to wait for."""
     scope, tenant, limit = erasure.scope, erasure.tenant, settings.ERASURE_WAITS_FOR_MESSAGES
     if scope in {Scope.TENANT, Scope.RETENTION}:
         return True
@@ -163,7 +163,7 @@ def is_large(erasure: Erasure) -> bool:
 
 
 def apply_policies(*, at_most: int) -> None:
-    """Start an erasure for each policy that was not looked at for an hour and has something due."""
+    """Start an erasure for each policy not checked for an hour that has something due."""
     running = Erasure.across_tenants.filter(
         tenant=OuterRef("tenant"), scope=Scope.RETENTION, target=OuterRef("pk"), state=State.RUNNING
     )
@@ -180,20 +180,20 @@ def apply_policies(*, at_most: int) -> None:
 def place_hold(
     *, tenant: Tenant, conversation_id: uuid.UUID | None, actor: str, reason: str
 ) -> Hold:
-    """Keep a conversation, or with None the whole tenant, from being erased."""
+    """Protect a conversation, or with None the whole tenant, from erasure."""
     return Hold.objects.create(
         tenant=tenant, conversation_id=conversation_id, actor=actor, reason=check_reason(reason)
     )
 
 
 def lift_hold(*, tenant: Tenant, hold_id: uuid.UUID, actor: str) -> None:
-    """End a hold, or raise NotFound where none of that id is in force; its row stays."""
+    """End a hold; raise NotFound if there is no active one of that id. Its row stays."""
     if not holds_of(tenant).filter(id=hold_id).update(lifted_at=Now(), lifted_by=actor[:200]):
         raise NotFound("There is no such hold.")
 
 
 def check_holds(erasure: Erasure) -> None:
-    """Raise Conflict where something of what an unsaved erasure names is on hold."""
+    """Raise Conflict if some of what an unsaved erasure names is on hold."""
     held = holds_of(erasure.tenant)
     if erasure.scope == Scope.RETENTION:
         return  # a policy passes over what is on hold
@@ -204,7 +204,7 @@ def check_holds(erasure: Erasure) -> None:
 
 
 def _homes_of(erasure: Erasure) -> list[uuid.UUID | None]:
-    """Return the conversations from which something would go."""
+    """Return the conversations of which something would be erased."""
     tenant, target = erasure.tenant, erasure.target
     if erasure.scope == Scope.CONVERSATION:
         return [target]

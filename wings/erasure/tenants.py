@@ -1,8 +1,8 @@
-"""Erases a whole tenant, part by part: each part is a transaction that counts itself.
+"""Erases a whole tenant in parts, each a transaction that counts itself.
 
-First nobody may call any more and no job runs. Then one conversation after another goes,
-then what belongs to none, then all other tables, those that refer to others before these; and
-at last, in one transaction, what all of it hung on.
+First all keys are revoked and jobs stopped. Then the conversations are erased one by one, then rows
+that belong to none, then all other tables, referring ones first; and finally, in one transaction,
+the rows that all others refer to.
 """
 
 import uuid
@@ -38,7 +38,7 @@ COUNTED: dict[str, type[TenantModel]] = {
     "changesets": Changeset, "model_calls": LLMCall, "events": Event, "webhooks": Webhook,
     "keys": APIKey,
 }  # fmt: skip
-"""Tables that a preview counts; the rest of a tenant depends on these."""
+"""Tables that a preview counts; the tenant's other rows depend on these."""
 NAMES = {table: name for name, table in COUNTED.items()}
 
 
@@ -51,14 +51,14 @@ def count_tenant(tenant: Tenant) -> Counter[str]:
 
 
 def stop(tenant: Tenant, erasure: Erasure) -> None:
-    """Let nobody call in the tenant's name any more, and no job but this run."""
+    """Revoke all of the tenant's keys, and stop all jobs but this one."""
     tenancy.revoke_all(tenant, now=read_database_clock())
     if erasure.job_id is not None:
         jobs.stop_all(tenant=tenant, but=erasure.job_id)
 
 
 def erase_part(erasure: Erasure) -> acts.Done | None:
-    """Erase the next part, inside the caller's transaction; None: only the last part is left."""
+    """Erase the next part, in the caller's transaction; None: only the last part is left."""
     tenant = erasure.tenant
     home = Conversation.objects.of(tenant).order_by("id").values_list("id", flat=True).first()
     if home is not None:
@@ -92,7 +92,7 @@ def _count(table: type[TenantModel], erased: int) -> Counter[str]:
 
 
 def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts.Done:
-    """Delete a conversation with its row and history. Answers of models and jobs stay."""
+    """Delete a conversation with row and history. Models' answers and jobs stay."""
     done = acts.erase_conversation(tenant=tenant, conversation_id=conversation_id, with_work=False)
     semantic.erase_acts(Conversation.objects.of(tenant).get(id=conversation_id))
     done.counts["changesets"] += _erase_history(tenant, conversation_id)
@@ -104,18 +104,18 @@ def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts
 
 
 def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
-    """Delete changesets with their steps, and reveals; return how many changesets.
+    """Delete changesets with their steps, and unmask records; return how many changesets.
 
     Those of a conversation, or those that belong to none. They are append-only: the database
-    refuses unless an erasure of the whole tenant is on record and runs, or one of an import,
-    and the conversation is empty.
+    refuses, unless an erasure of the whole tenant is on record and running, or one of an import
+    while the conversation is empty.
     """
     statement = "SELECT public.memory_erase_history(%s, %s)"
     return int(execute(statement, [tenant.id, conversation_id])[0][0])
 
 
 def erase_rest(tenant: Tenant) -> Counter[str]:
-    """Delete what came meanwhile and what all else hung on, inside the caller's transaction."""
+    """Delete later rows and those that all others refer to, in the caller's transaction."""
     counts: Counter[str] = Counter()
     for table in _list_tables():
         counts += _count(table, table.objects.of(tenant).delete()[0])

@@ -1,4 +1,4 @@
-"""Announces episodes, and what the steps of a changeset have made of facts."""
+"""Announces new episodes, and changes of facts by a changeset."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 
 RECEIPTS_AT_MOST = 100
-"""Receipts that an event names; it says how many there are."""
+"""Number of receipts that an event lists; it also has their total number."""
 TAKES_BACK = {Changeset.Kind.CURATION, Changeset.Kind.REVERT}
-"""Kinds of changesets in which people say that what was served is not so."""
+"""Kinds of changesets in which people declare that served facts are wrong."""
 
 
 def announce_episodes(conversation: Conversation, episodes: Sequence[Episode]) -> None:
@@ -28,10 +28,9 @@ def announce_episodes(conversation: Conversation, episodes: Sequence[Episode]) -
 def announce_changes(
     changeset: Changeset, conversation: Conversation, changes: Sequence[Change]
 ) -> None:
-    """Announce the facts that the steps have added, retired, restored or left to a curator.
+    """Announce the facts that the steps added, retired, restored or left to a curator.
 
-    A fact that people took back, or that never was true, is also announced with the receipts of
-    the answers that had served it.
+    A fact that people declared wrong is also announced with the receipts of answers that served it.
     """
     common = {"conversation_id": str(conversation.external_id), "changeset_id": str(changeset.id)}
     events = [
@@ -56,7 +55,7 @@ def announce_changes(
 
 
 def list_events(change: Change) -> Iterator[tuple[EventType, dict[str, Any]]]:
-    """Yield the type and the data of what one step has made of each fact that it names."""
+    """Yield type and data of the events for each fact that a step names."""
     if change.action == Change.Action.SUGGEST:
         facts = [str(one) for one in (change.memory_id, change.other_memory_id) if one]
         yield EventType.REVIEW_REQUESTED, {"kind": "suggestion", "fact_ids": facts}

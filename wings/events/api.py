@@ -1,4 +1,4 @@
-"""A tenant's webhooks and what they were told, for keys with the scope `admin`."""
+"""A tenant's webhooks and their events, for keys with the scope `admin`."""
 
 import uuid
 from datetime import timedelta
@@ -20,9 +20,9 @@ from wings.events import outbox, sending
 from wings.events.models import URL_AT_MOST, Event, EventType, Webhook
 
 WEBHOOKS_AT_MOST = 20
-"""Webhooks of a tenant: each event is written once for each that wants it."""
+"""Number of webhooks of a tenant: each event is stored once for each of them."""
 OVERLAP = timedelta(days=1)
-"""Time after a rotation for which the secret before it signs, too."""
+"""Time after a rotation for which the old secret signs, too."""
 
 
 class WebhookInput(Strict):
@@ -40,7 +40,7 @@ class WebhookOutput(Output):
 
 
 class WebhookWithSecret(WebhookOutput):
-    """A webhook with the secret that signs."""
+    """A webhook with its signing secret."""
 
     secret = serializers.SerializerMethodField()
 
@@ -49,7 +49,7 @@ class WebhookWithSecret(WebhookOutput):
 
 
 class EventOutput(Output):
-    """An event, and how its delivery stands."""
+    """An event, and the state of its delivery."""
 
     table = Event
     columns = "id type data state attempts status error latency_ms retry_at created_at delivered_at"
@@ -71,7 +71,7 @@ class WebhookView(KeyedView):
 
 
 class Webhooks(WebhookView):
-    """Lists and makes webhooks."""
+    """Lists and creates webhooks."""
 
     @describe_page("list_webhooks", PlaceQuery, WebhookOutput, "WebhookPage")
     def get(self, request: Request) -> Response:
@@ -121,7 +121,7 @@ class RotateWebhook(WebhookView):
 
 
 class WebhookEvents(WebhookView):
-    """Lists what a webhook was told, and what waits."""
+    """Lists a webhook's events, delivered or waiting."""
 
     @describe_page("list_webhook_events", EventQuery, EventOutput, "WebhookEventPage")
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
@@ -130,7 +130,7 @@ class WebhookEvents(WebhookView):
 
 
 class RedeliverEvent(WebhookView):
-    """Delivers an event once more."""
+    """Delivers an event again."""
 
     @describe("redeliver_event", None, {202: EventOutput, 404: Error})
     def post(self, request: Request, event_id: uuid.UUID) -> Response:

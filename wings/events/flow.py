@@ -1,7 +1,7 @@
-"""The job that delivers a webhook's events, and the chores that time makes due.
+"""The job that delivers a webhook's events, and chores that run by time.
 
-A conversation whose event failed waits for its own time, the others go on. When three in a
-row fail the receiver is away: then the job waits, longer each time, as all jobs do.
+If an event fails, its conversation's events wait for the retry, and others continue. After three
+failures in a row the receiver counts as away, and the job waits, longer each time.
 """
 
 from collections import Counter
@@ -28,24 +28,24 @@ from wings.events.models import Event, EventType, Notification, Webhook
 from wings.events.outbox import NewEvent, announce
 
 IN_A_ROW = 3
-"""Failed attempts in a row after which a receiver counts as away."""
+"""Number of failed attempts in a row after which a receiver counts as away."""
 GIVEN_UP_AFTER = timedelta(days=1)
-"""An event that fails so long after it was queued is dead: it can be delivered again by hand."""
+"""Time in the queue after which a failing event is dead; it can be delivered again by hand."""
 KEPT = timedelta(days=30)
-"""Time for which the log shows deliveries that have ended."""
+"""Time for which finished deliveries stay in the log."""
 NEAR = Decimal("0.8")
-"""Share of a day's budget from which a tenant is warned."""
+"""Share of a day's budget from which on a warning is sent."""
 RECENT = timedelta(minutes=5)
-"""Age of a tenant's last model call up to which its budget is looked at."""
+"""Age of a tenant's last model call up to which its budget is checked."""
 State = Event.State
 
 
 class ReceiverAway(OutsideAway):
-    """A webhook does not answer, or refuses whatever it is sent."""
+    """A webhook does not answer, or refuses everything."""
 
 
 def deliver(claim: Claim) -> None:
-    """Deliver what is due for some seconds, then hand back; after failures raise ReceiverAway."""
+    """Deliver due events for some seconds, then give the job back; raise ReceiverAway."""
     counts: Counter[str] = Counter()
     webhook = Webhook.objects.of(claim.tenant).filter(id=claim.scope, stopped_at=None).first()
     if webhook is not None:
@@ -69,7 +69,7 @@ def deliver(claim: Claim) -> None:
 
 
 def find_due(webhook: Webhook) -> Event | None:
-    """Return the next event to deliver: the first of a scope in which none waits for a retry.
+    """Return the next event to deliver: the first of a scope without a waiting retry.
 
     Uses index: events_event_pending.
     """
@@ -80,7 +80,7 @@ def find_due(webhook: Webhook) -> Event | None:
 
 
 def note(event: Event, outcome: sending.Outcome) -> None:
-    """Write down how an attempt ended; one who asked for the event again meanwhile goes before."""
+    """Record the result of an attempt, unless the event was requested again meanwhile."""
     rows = Event.objects.of(event.tenant).filter(
         id=event.id, state=State.PENDING, queued_at=event.queued_at
     )
@@ -99,7 +99,7 @@ def note(event: Event, outcome: sending.Outcome) -> None:
 
 
 def queue_retries(*, at_most: int) -> None:
-    """Queue a job for each webhook that has something due, and none that would deliver it.
+    """Queue a job for each webhook with due events and no job.
 
     Uses index: events_event_due.
     """
@@ -115,7 +115,7 @@ def queue_retries(*, at_most: int) -> None:
 
 
 def announce_spent_budgets(*, at_most: int) -> None:
-    """Tell each webhook once a day (UTC) that its tenant's work waits for money."""
+    """Tell each webhook once a day (UTC) that its tenant's work is paused by budget."""
     parked = Job.across_tenants.filter(state=JobState.READY, error_class=BudgetSpent.__name__)
     whose = list(parked.order_by().values_list("tenant", flat=True).distinct())
     told = _told_today(EventType.BUDGET_SPENT, tenant=OuterRef("tenant"), webhook=OuterRef("pk"))
@@ -126,13 +126,13 @@ def announce_spent_budgets(*, at_most: int) -> None:
 
 
 def _told_today(type: EventType, **whose: Any) -> Exists:
-    """Return the condition that an event says so already since midnight (UTC)."""
+    """Return the condition that an event of today (UTC) says so already."""
     rows = Event.across_tenants.filter(type=type, created_at__gte=TruncDay(Now()), **whose)
     return Exists(rows)
 
 
 def announce_near_budgets(*, at_most: int) -> None:
-    """Announce once a day (UTC) of each tenant whose model calls have used 80 % of its budget.
+    """Announce once a day (UTC) each tenant that has used 80 % of its budget.
 
     Uses index: jobs_llmcall_by_time.
     """
@@ -158,7 +158,7 @@ def announce_death(claim: Claim) -> None:
 
 
 def delete_old(*, at_most: int) -> None:
-    """Delete some events and notifications that were over long ago.
+    """Delete some events and notifications that ended long ago.
 
     Uses index: events_event_over, events_notification_by_time.
     """

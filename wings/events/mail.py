@@ -1,7 +1,7 @@
 """The job that mails notifications: one mail a person and tenant, at once or once a day.
 
-A mail has its id before it is sent, and keeps it: what is sent once more, since the answer of the
-mail server was lost, carries the same Message-ID.
+A mail gets its id before it is sent: if it is sent again because the mail server's answer was lost,
+it has the same Message-ID.
 """
 
 import smtplib
@@ -30,20 +30,20 @@ from wings.events.models import EventType, MailChoice, Notification
 from wings.events.notices import NOTICES, find_address, render_words
 
 DAILY_AT = timedelta(hours=6)
-"""After midnight, UTC."""
+"""Time after midnight, UTC."""
 MAILED_WITHIN = timedelta(days=7)
-"""What is older is on the page alone: mail may have been set up today."""
+"""Age up to which notifications are mailed: mail may have been set up only today."""
 LINKS_AT_MOST = 5
-"""Of one kind, the newest."""
+"""Number of links per kind, to the newest."""
 PAGES = ("notifications", "notification_choice")
 
 
 class MailServerAway(OutsideAway):
-    """The mail server cannot be reached, or takes no mail from us."""
+    """The mail server cannot be reached, or refuses all mail."""
 
 
 def queue_mails(*, at_most: int) -> None:
-    """Queue a job for each tenant of which somebody is to get a mail.
+    """Queue a job for each tenant with mail to send.
 
     Uses index: events_notification_unmailed.
     """
@@ -70,10 +70,10 @@ def due_at(now: datetime, rows: QuerySet[Notification]) -> QuerySet[Notification
 
 
 def send_mails(claim: Claim) -> None:
-    """Mail what is due in a tenant, one mail after the other; after some seconds hand back.
+    """Send a tenant's due mails one by one; after some seconds give the job back.
 
     Raises:
-        MailServerAway: to be tried again.
+        MailServerAway: try again later.
     """
     sent, put_off = 0, set[UUID | None]()
     if settings.EMAIL_HOST:
@@ -96,7 +96,7 @@ def send_mails(claim: Claim) -> None:
 
 
 def _open_mail(tenant: Tenant, put_off: set[UUID | None]) -> list[Notification]:
-    """Return what the next mail says, which from now on is that mail's alone."""
+    """Return the next mail's notifications, now reserved for it."""
     rows = Notification.objects.of(tenant)
     due = due_at(read_database_clock(), rows).exclude(mail__in=put_off)
     first = due.order_by(F("mail").asc(nulls_last=True), "id").first()
@@ -113,7 +113,7 @@ def _open_mail(tenant: Tenant, put_off: set[UUID | None]) -> list[Notification]:
 def _send(connection: Any, tenant: Tenant, rows: list[Notification]) -> int:
     """Send one mail about what the person may still see; return how many were sent.
 
-    Where the address or the mail is refused for good, that is put down instead.
+    If the address or the mail is permanently refused, record that instead.
     """
     person, mail, now = rows[0].person, rows[0].mail, read_database_clock()
     with looking_at(person, tenant):
@@ -139,7 +139,7 @@ def _find_code(error: smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) -> 
 
 
 def _write(rows: list[Notification], person: User, tenant: Tenant) -> EmailMessage:
-    """Return the mail: counts, kinds and links; the newest of each kind."""
+    """Return the mail: counts, kinds and links to the newest of each kind."""
     lines: list[str] = []
     for type in dict.fromkeys(row.type for row in rows):
         same = [row for row in rows if row.type == type]

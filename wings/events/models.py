@@ -1,4 +1,4 @@
-"""Webhooks, and the events that wait for them or were delivered: ids, never content."""
+"""Tables of webhooks, events and notifications: ids, never content."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -14,7 +14,7 @@ URL_AT_MOST = 2_000
 
 
 class EventType(models.TextChoices):
-    """What may happen to a tenant's memory that somebody outside wants to know."""
+    """An event in a tenant's memory that others may want to know."""
 
     EPISODE_CREATED = "episode.created", "an episode was made"
     FACT_ADDED = "fact.added", "a fact became active"
@@ -31,10 +31,9 @@ class EventType(models.TextChoices):
 
 
 class Webhook(TenantModel):
-    """An address of a tenant's own that is told what happens, under a signature.
+    """A tenant's address that receives signed events.
 
-    The secret is stored nowhere: it is derived from the server's pepper, the id and
-    `secret_version`.
+    The secret is not stored: it is derived from the server's pepper, the id and `secret_version`.
     """
 
     url = models.CharField(max_length=URL_AT_MOST)
@@ -59,10 +58,10 @@ class Webhook(TenantModel):
 
 
 class Event(TenantModel):
-    """Something that happened, for one webhook or for people: written with it or not at all.
+    """An event for one webhook or for people, stored in the transaction of what happened.
 
-    Within a scope events are delivered in the order of `created_at`, which the database's clock
-    gives while the writer holds the conversation's lock, and of `id` where it is the same.
+    Within a scope events are delivered in order of `created_at`, set by the database's clock under
+    the conversation's lock, and then of `id`.
     """
 
     class State(models.TextChoices):
@@ -118,7 +117,7 @@ class Event(TenantModel):
 
 
 class Notification(TenantModel):
-    """That one person is told of something in one tenant: what it is about, never a text."""
+    """A notification of one person in one tenant: what it is about, without text."""
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications"
@@ -143,7 +142,7 @@ class Notification(TenantModel):
 
 
 class MailChoice(models.Model):
-    """How often a person gets notifications by mail; without a choice, once a day."""
+    """How often a person gets notifications by mail; the default is once a day."""
 
     class When(models.TextChoices):
         DAILY = "daily", "Once a day"

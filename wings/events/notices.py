@@ -1,4 +1,4 @@
-"""Turns events into notifications of the people whom they concern, in words, with their page."""
+"""Turns events into notifications of people, with text and page."""
 
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -18,19 +18,19 @@ CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest
 JOB, CURATES, READS = "admin:jobs_job_change", "semantic.curate_fact", "semantic.view_fact"
 QUEUE = "console:review_queue"
 BURST = 50
-"""Facts retired in a tenant within an hour that are worth a look."""
+"""Number of facts retired in a tenant within an hour that causes a notification."""
 BURST_WITHIN = timedelta(hours=1)
 
 
 class Notice(NamedTuple):
-    """How people are told of events of one type; who has the permission there is told."""
+    """The notification for an event type; people with the permission get it."""
 
     words: str
     permission: str
     page: str
-    """Page of the admin; its address ends in the subject's id, except for the queue's."""
+    """Page of the admin; its address ends in the subject's id, except for the queue."""
     subject: str
-    """The name in an event's data of the id that the page is about; without one the tenant."""
+    """Key in an event's data with the id of the page's subject; if empty, the tenant."""
 
 
 NOTICES = {
@@ -55,14 +55,14 @@ def render_words(type: str, count: int) -> str:
 
 
 def find_address(type: str, subject: UUID, tenant: Tenant) -> str:
-    """Return the address of the page that mends it, from the tenant's side."""
+    """Return the address of the page where it can be fixed, within the tenant."""
     notice = NOTICES[EventType(type)]
     page = reverse(notice.page, args=[] if notice.page == QUEUE else [subject])
     return f"{page}?{urlencode({'tenant': tenant.name})}"
 
 
 def notify_people(*, at_most: int) -> None:
-    """Tell people of some events, in one transaction with putting these down as told.
+    """Notify people of some events, and mark these as told in the same transaction.
 
     Uses index: events_event_pending.
     """
@@ -90,7 +90,7 @@ def _notify(event: Event, count: int) -> None:
 
 
 def _count_burst(event: Event) -> int:
-    """Return how many facts were retired in the hour; 0 where they are few, or it was told."""
+    """Return the number of facts retired in the hour; 0 if few, or already told."""
     of_tenant: dict[str, Any] = {"tenant": event.tenant_id, "type": EventType.FACT_RETIRED}
     since = {"created_at__gt": Now() - BURST_WITHIN}
     if Notification.across_tenants.filter(**of_tenant, **since).exists():
@@ -101,7 +101,7 @@ def _count_burst(event: Event) -> int:
 
 
 def list_people(tenant: Tenant, permission: str) -> QuerySet[User]:
-    """Return who may use the admin and has a permission in a tenant, in all or in this one."""
+    """Return the admin users with a permission in a tenant, or in all."""
     app, _, codename = permission.partition(".")
     held = Permission.objects.filter(content_type__app_label=app, codename=codename)
     members = Membership.across_tenants.filter(tenant=tenant, role__permissions__in=held)

@@ -1,4 +1,4 @@
-"""Writes events for webhooks that want them and for people, in the transaction of what happened."""
+"""Writes events for webhooks and for people, in the transaction of what happened."""
 
 import uuid
 from collections import Counter
@@ -16,14 +16,14 @@ from wings.events.notices import NOTICES
 
 
 class NewEvent(NamedTuple):
-    """What happened; `data` holds ids, numbers and words of ours."""
+    """A new event; `data` has ids, numbers and fixed words."""
 
     type: EventType
     data: dict[str, Any]
 
 
 def list_webhooks(tenant: Tenant) -> list[Webhook]:
-    """Return the webhooks that are told something: without any there is nothing to announce."""
+    """Return the webhooks that receive events; without any, nothing is announced."""
     return list(Webhook.objects.of(tenant).filter(stopped_at=None).order_by("id"))
 
 
@@ -34,10 +34,10 @@ def announce(
     scope: uuid.UUID,
     webhooks: Sequence[Webhook] | None = None,
 ) -> None:
-    """Have events delivered, in this order after all earlier ones of the scope.
+    """Store events for delivery, in this order and after earlier ones of the scope.
 
-    `scope` is the id of a conversation that the caller has locked, or the tenant's. `webhooks`
-    are those of `list_webhooks`, where the caller has asked already.
+    `scope` is the id of a conversation that the caller has locked, or the tenant's. `webhooks` is
+    the result of `list_webhooks`, if the caller has it already.
     """
     if not events:
         return
@@ -54,7 +54,7 @@ def announce(
 
 
 def _keep_for_people(events: Sequence[NewEvent], *, tenant: Tenant, scope: uuid.UUID) -> None:
-    """Write one row for each type that people are told of, with how many there were."""
+    """Store one row per type that people are notified of, with the number of events."""
     counts = Counter(event.type for event in events if event.type in NOTICES)
     for type in counts:
         first = next(event.data for event in events if event.type == type)
@@ -64,9 +64,9 @@ def _keep_for_people(events: Sequence[NewEvent], *, tenant: Tenant, scope: uuid.
 
 
 def redeliver(event: Event) -> None:
-    """Have a webhook's event delivered once more, whatever became of it: before later ones.
+    """Queue a webhook's event again, whatever its state, before later ones.
 
-    Its id stays the same, so that a receiver knows it again.
+    It keeps its id, so that a receiver recognizes it.
     """
     assert event.webhook_id is not None
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Signs events and posts them to their webhooks: to public addresses alone, ten seconds in all.
+"""Signs events and posts them to webhooks, only to permitted addresses, within ten seconds.
 
 The signature is that of the Standard Webhooks specification, HMAC-SHA256 `v1`:
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
@@ -26,12 +26,12 @@ PREFIX = "whsec_"
 
 
 def write_secret(webhook: Webhook) -> str:
-    """Return the secret that signs now, as its owner keeps it: `whsec_` and base64."""
+    """Return the current signing secret in the form for its owner: `whsec_` and base64."""
     return PREFIX + base64.b64encode(_derive(webhook, webhook.secret_version)).decode()
 
 
 def sign(webhook: Webhook, *, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
-    """Return the headers of a delivery; after a rotation both secrets sign for a while."""
+    """Return the headers of a delivery; for a while after a rotation, with two signatures."""
     timestamp = str(int(now.timestamp()))
     signed = b".".join([message_id.encode(), timestamp.encode(), body])
     versions = [webhook.secret_version]
@@ -49,19 +49,19 @@ def sign(webhook: Webhook, *, message_id: str, body: bytes, now: datetime) -> di
 
 
 def _derive(webhook: Webhook, version: int) -> bytes:
-    """Return 32 bytes that only this server can make, and that no dump of tables holds."""
+    """Return 32 bytes that only this server can compute, and that no table has."""
     named = f"webhook:{webhook.id}:{version}".encode()
     return hmac.digest(settings.KEY_PEPPER.encode(), named, "sha256")
 
 
 TIMEOUT_S = 10.0
-"""A delivery's, by the clock: from looking the name up to the status."""
+"""Seconds for a whole delivery, from the name lookup to the status."""
 GONE = 410
 USER_AGENT = "memory-server-webhooks/1"
 
 
 class Outcome(NamedTuple):
-    """What a receiver answered; no `status` is no answer, and `error` the class of the reason."""
+    """The answer of a receiver; no `status`: none came, and `error` is the class of the cause."""
 
     status: int | None
     error: str
@@ -77,7 +77,7 @@ def is_refused(address: str) -> bool:
 
 
 class Sender(NamedTuple):
-    """A client, and the connections that it has open."""
+    """A client, and its open connections."""
 
     client: httpx2.Client
     line: Line
@@ -85,9 +85,9 @@ class Sender(NamedTuple):
 
 @contextmanager
 def sending_to(url: str) -> Iterator[Sender]:
-    """Yield what follows no redirect, and connects to no address that is refused.
+    """Yield a client that follows no redirects, and connects to no forbidden address.
 
-    Where the environment names a proxy for the address, that one looks up and judges.
+    If the environment names a proxy for the address, the proxy resolves and checks names.
     """
     with httpx2.Client(
         transport=JudgingTransport(proxy=find_proxy(url), is_refused=is_refused),
@@ -99,10 +99,9 @@ def sending_to(url: str) -> Iterator[Sender]:
 
 
 def send(sender: Sender, webhook: Webhook, event: Event, *, now: datetime) -> Outcome:
-    """Post an event and return what came of it.
+    """Post an event and return the result.
 
-    Of the answer nothing but the status is read, and its headers, which the client reads up to
-    100 kB of.
+    Only the status and up to 100 kB of headers of the answer are read.
     """
     fields = {"type": event.type, "timestamp": say_moment(event.created_at), "data": event.data}
     # The same bytes at each attempt.

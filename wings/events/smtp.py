@@ -10,13 +10,13 @@ from django.core.mail.backends.smtp import EmailBackend
 from memoryproject.process.outward import Line
 
 TIMEOUT_S = 10.0
-"""A mail's, by the clock: from looking the server's name up to its last answer."""
+"""Seconds for a whole mail, from the name lookup to the last answer."""
 BYTES_AT_MOST = 256 * 1024
-"""Of all answers of a server over one connection."""
+"""Largest size of all answers of a server over one connection."""
 
 
 class Answers:
-    """What a mail server answers, line by line, and no more of it than BYTES_AT_MOST."""
+    """A mail server's answers, line by line, up to BYTES_AT_MOST."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -34,7 +34,7 @@ class Answers:
 
 
 class Backend(EmailBackend):
-    """Sends a mail in ten seconds, connecting included, or raises TimeoutError."""
+    """Sends a mail within ten seconds, including connecting, or raises TimeoutError."""
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         super().__init__(*positional, **named)
@@ -42,7 +42,7 @@ class Backend(EmailBackend):
 
     @property
     def connection_class(self) -> type[smtplib.SMTP]:
-        """Return smtplib's class, whose connections are noted as soon as they are read from."""
+        """Return smtplib's class, with connections registered as soon as they are read."""
         line, base = self._line, super().connection_class
 
         class Connection(base):  # type: ignore[misc, valid-type]
@@ -62,7 +62,7 @@ class Backend(EmailBackend):
         return Connection
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
-        """Send mails over a connection that stays open; return how many were sent."""
+        """Send mails over a connection that stays open; return how many."""
         send = super().send_messages
 
         def work() -> int:
@@ -72,5 +72,5 @@ class Backend(EmailBackend):
         return self._line.run(work, within_s=TIMEOUT_S) or 0
 
     def close(self) -> None:
-        """Take leave of the server."""
+        """Say goodbye to the server."""
         self._line.run(super().close, within_s=TIMEOUT_S)

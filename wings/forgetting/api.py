@@ -1,4 +1,4 @@
-"""Forgets what somebody asks to forget: at once served no more, erased once a person confirms."""
+"""The call `forget`: hides data from answers at once, and erases it once a person confirms."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ FACTS_AT_MOST = 100
 
 
 class ForgetInput(fields.Strict):
-    """The body of `forget`: a text and where to look, or ids of facts."""
+    """The body of `forget`: a text and its scope, or ids of facts."""
 
     text = fields.ContentField(
         required=False, max_length=2_000, help_text="What to forget, in words."
@@ -50,21 +50,21 @@ class ForgetInput(fields.Strict):
 
 
 class ForgottenFact(serializers.Serializer[Any]):
-    """A fact that is served no more."""
+    """A fact that is no longer served."""
 
     fact_id = serializers.UUIDField(source="old_fact_id")
     suggestion_id = serializers.UUIDField(source="id")
 
 
 class ForgetOutput(serializers.Serializer[Any]):
-    """What is forgotten from now on."""
+    """What is forgotten."""
 
     forgotten = ForgottenFact(many=True, source="suggestions")
     note_ids = serializers.ListField(child=serializers.UUIDField())
 
 
 class Forget(KeyedView):
-    """Forgets facts and notes, and the messages that say them."""
+    """Forgets facts and notes, and their messages."""
 
     for_users = True
     scope = Scope.INGEST

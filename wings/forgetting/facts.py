@@ -1,9 +1,8 @@
-"""Forgets facts at a user's request, and carries out what a person decides on each.
+"""Forgets facts at a user's request, and applies people's decisions about them.
 
-A forgotten fact is retired and the messages that say it are quarantined, so that nothing
-serves it from then on. Nothing is deleted: each fact waits in the review queue as a suggestion
-to erase it. Who accepts that erases the fact with these messages for good; who declines it
-restores both.
+A forgotten fact is retired and its messages are quarantined, so that it is no longer served.
+Nothing is deleted: each fact waits in the review queue as a suggestion to erase it. Accepting it
+permanently erases the fact and these messages; declining it restores both.
 """
 
 import uuid
@@ -35,10 +34,10 @@ ALL_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 def forget(
     *, act: Act, fact_ids: Collection[uuid.UUID], message_ids: Collection[uuid.UUID] = ()
 ) -> list[Suggestion]:
-    """Serve facts and messages no more from now on; return a suggestion to erase each fact.
+    """Retire facts and quarantine messages; return a suggestion to erase each fact.
 
-    Facts that are not active are passed over. `message_ids` are quarantined, too; where no fact
-    goes with them, they are found among the rollbacks alone.
+    Facts that are not active are ignored. `message_ids` are quarantined, too; without a fact they
+    are only listed among the rollbacks.
 
     Raises:
         NotFound: the tenant lacks one of the facts.
@@ -67,7 +66,7 @@ def forget(
 def _forget_fact(
     fact: Fact, ledger: Ledger, act: Act, message_ids: Collection[uuid.UUID]
 ) -> Suggestion:
-    """Retire an active fact; return the suggestion to erase it, unsaved, as is its quarantine."""
+    """Retire an active fact; return the suggestion and its quarantine, both unsaved."""
     said_in = list(dict.fromkeys([*find_messages_saying(fact), *message_ids]))
     invalidate_fact(
         fact, ledger=ledger, valid_until=ledger.now, because=Fact.Because.FORGOTTEN, note=ASKED
@@ -99,9 +98,9 @@ def _do_all(work: Sequence[Work]) -> None:
 
 
 def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = False) -> Suggestion:
-    """Do what a suggestion says: erase what was forgotten, else as `suggestions` does.
+    """Apply a suggestion: erase a forgotten fact, or as in `suggestions`.
 
-    An erased fact takes its suggestion along: what is returned is no row any more.
+    The suggestion is erased with its fact: the returned row does not exist any more.
     """
     row = find_request(act.tenant, suggestion_id)
     if row is None:
@@ -115,7 +114,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
 
 
 def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
-    """Leave facts as they are, or restore what was forgotten, with the messages that say it."""
+    """Leave facts as they are, or restore a forgotten one with its messages."""
     if find_request(act.tenant, suggestion_id) is None:
         return suggestions.decline_suggestion(act=act, suggestion_id=suggestion_id)
     with transaction.atomic():
@@ -133,6 +132,6 @@ def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
 
 
 def find_request(tenant: Tenant, suggestion_id: uuid.UUID) -> Suggestion | None:
-    """Return a suggestion to erase, with its facts; None: it is another kind, or there is none."""
+    """Return a suggestion to erase, with its facts; None: another kind, or none."""
     rows = Suggestion.objects.of(tenant).filter(id=suggestion_id, kind=SuggestionKind.ERASE)
     return rows.select_related("old_fact", "new_fact", "conversation", "withholding").first()

@@ -1,7 +1,7 @@
-"""Finds what somebody asks to forget, by its words and meaning, and has it forgotten.
+"""Finds what somebody asks to forget, by words and meaning, and forgets it.
 
-Facts and notes that match best, messages that hold every word of the request, and what the
-facts were drawn from. What is looked through is a user's, one conversation's, or the tenant's.
+It finds the best matching facts and notes, messages with every word of the request, and the facts'
+own messages, within a user, a conversation, or the tenant.
 """
 
 import uuid
@@ -30,32 +30,32 @@ from wings.notes.queries import notes_by_id
 from wings.notes.services import delete_note
 
 LOOKED_AT = 20
-"""Facts and notes."""
+"""Number of facts and notes that are considered."""
 FORGOTTEN_AT_MOST = 5
 WORDS_SHARE, BEHIND_BEST = 0.6, 0.2
-"""Share of the request's words that a memory must hold, and how far it may be behind the best."""
+"""Share of the request's words that a memory needs, and its largest distance from the best."""
 ALIKE_SHARE = 0.9
-"""Similarity to the request, from 0 to 1, that a memory with other words must have."""
+"""Similarity to the request, 0 to 1, that a memory with other words needs."""
 MESSAGES_LOOKED_AT = 2_000
-"""The newest."""
+"""Number of newest messages that are considered."""
 MESSAGES_AT_MOST = 20
 FEWEST_WORDS = 2
-"""One word alone, such as a name, would take every message that has it."""
+"""Words that a request needs: a single word, such as a name, would match too many messages."""
 ACTOR = "user's message"
 REASON = "The user asked to forget it."
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to look: in what users have, in one conversation, or with neither in the tenant."""
+    """Where to search: users' data, one conversation, or with neither the tenant."""
 
     tenant: Tenant
     users: Sequence[str] | None = None
-    """Empty: they may not be seen, so there is nothing to look in."""
+    """The users; empty: they may not be seen, so there is nothing to search."""
     home: Conversation | None = None
 
     def list_requests(self, text: str) -> list[SearchRequest]:
-        """Return the searches that find facts and notes, one a user."""
+        """Return the searches for facts and notes, one per user."""
         kinds = [MemoryKind.FACT.value, *NOTE_TYPES]
         home = self.home.external_id if self.home else None
         request = SearchRequest(
@@ -66,7 +66,7 @@ class Place:
         return [replace(request, user_id=user_id, conversation_id=None) for user_id in self.users]
 
     def messages(self) -> QuerySet[Message]:
-        """Return the messages that are served, newest first."""
+        """Return the messages that may be served, newest first."""
         rows = Message.objects.of(self.tenant).filter(withheld_by=None).order_by("-id")
         if self.users is not None:
             own = Q(user_id="", conversation__user_id__in=self.users)
@@ -75,22 +75,22 @@ class Place:
 
 
 def choose_place(tenant: Tenant, user_id: str, home: Conversation | None) -> Place:
-    """Return all that a user has, under whichever ids; without a user, the conversation."""
+    """Return a user's data, under all of the user's ids; without a user, the conversation."""
     return Place(tenant, find_user_ids(tenant, user_id) if user_id else None, home)
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What is served no more: a suggestion to erase each fact, and notes, which are deleted."""
+    """The forgotten facts, as suggestions to erase them, and the deleted notes."""
 
     suggestions: list[Suggestion]
     note_ids: list[uuid.UUID]
 
 
 def forget_text(text: str, *, act: Act, place: Place, also: Sequence[uuid.UUID] = ()) -> Forgotten:
-    """Forget what a text says: the facts and notes that fit best, and messages.
+    """Forget what a text describes: the best matching facts and notes, and messages.
 
-    `also` are messages that go along, such as the one that asks.
+    `also` are further messages to quarantine, such as the request.
     """
     language = detect_question_language(text)
     (words,) = read_lexemes([text], language)
@@ -105,7 +105,7 @@ def forget_text(text: str, *, act: Act, place: Place, also: Sequence[uuid.UUID] 
 def _find_memories(
     place: Place, text: str, words: set[str], language: str
 ) -> tuple[list[uuid.UUID], list[uuid.UUID]]:
-    """Return the active facts, and the notes, that fit best."""
+    """Return the active facts and the notes that match best."""
     tenant = place.tenant
     meaning = embed(text, choose_embedder(tenant=tenant))
     likeness = likeness_of(meaning.model)
@@ -128,7 +128,7 @@ def _find_memories(
 
 
 def _find_messages(place: Place, words: set[str], language: str) -> list[uuid.UUID]:
-    """Return the newest messages that hold all of the words."""
+    """Return the newest messages with all of the words."""
     if len(words) < FEWEST_WORDS:
         return []
     newest = list(place.messages().values_list("id", "content")[:MESSAGES_LOOKED_AT])
@@ -138,7 +138,7 @@ def _find_messages(place: Place, words: set[str], language: str) -> list[uuid.UU
 
 
 def forget_asked(claim: Claim) -> None:
-    """Do what messages of a conversation ask for; the job's input names them."""
+    """Do what messages of a conversation request; the job's input names them."""
     rows = Message.objects.of(claim.tenant).filter(id__in=list(claim.input), role=Role.USER)
     for message in rows.select_related("conversation").order_by("seq"):
         asked = forget_requests.read_request(message.content)

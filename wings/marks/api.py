@@ -19,7 +19,7 @@ MARKS_AT_MOST = 500
 
 
 class MarkOutput(fields.Output):
-    """A place that still says what a retired fact said."""
+    """A place that still states a retired fact."""
 
     table = CorrectionMark
     columns = "id fact_id place place_id found_by state decided_by decided_at changeset_id"

@@ -1,7 +1,7 @@
-"""Reads and decides on the marks of places that still say what a retired fact said.
+"""Reads the marks of places that still state a retired fact, for answers.
 
-An answer asks for the marks of what it serves, and only in conversations in which something
-was ever corrected. `mark_finding` makes the marks.
+An answer looks up marks only in conversations in which something was corrected. `mark_finding`
+creates the marks.
 """
 
 import uuid
@@ -23,11 +23,11 @@ Place, State = CorrectionMark.Place, CorrectionMark.State
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a mark says: since when a place is known to be wrong or over, and what is right."""
+    """The contents of a mark: since when a place is wrong or outdated, and what is right."""
 
     fact: Fact
     heir: Fact | None
-    """The active fact that replaced it, over any number of steps; None: nothing did."""
+    """The active fact that replaced it in the end; None: nothing did."""
 
     @property
     def heir_id(self) -> uuid.UUID | None:
@@ -49,7 +49,7 @@ class Correction:
 
 
 def facts_behind(fact: Fact) -> list[Fact]:
-    """Return a fact and those that it has replaced directly, oldest first."""
+    """Return a fact and those it replaced directly, oldest first."""
     replaced = Fact.objects.of(fact.tenant).filter(
         conversation=fact.conversation_id, superseded_by=fact
     )
@@ -57,13 +57,13 @@ def facts_behind(fact: Fact) -> list[Fact]:
 
 
 def list_marks(fact: Fact) -> list[CorrectionMark]:
-    """Return the marks of a fact and of those that it has replaced directly, oldest first."""
+    """Return the marks of a fact and of those it replaced directly, oldest first."""
     marks = CorrectionMark.objects.of(fact.tenant).filter(fact__in=facts_behind(fact))
     return list(marks.order_by("id"))
 
 
 def erase_marks(*, tenant: Tenant, ids: Sequence[uuid.UUID]) -> None:
-    """Delete the marks of facts and places, by their ids."""
+    """Delete marks by the ids of their facts or places."""
     for some in in_batches(ids):
         of_them = Q(fact__in=some) | Q(place_id__in=some)
         CorrectionMark.objects.of(tenant).filter(of_them).delete()
@@ -74,8 +74,8 @@ def find_corrections(
 ) -> dict[uuid.UUID, Correction]:
     """Return the newest correction that each place contradicts, by the place's id.
 
-    Two queries, and one more for each correction of a correction. With `as_of` not what was
-    true then. Uses index: semantic_mark_by_place.
+    Two queries, and one more for each correction of a correction. With `as_of`, without facts that
+    were true then. Uses index: semantic_mark_by_place.
     """
     marks = CorrectionMark.objects.of(tenant).filter(
         place_id__in=place_ids, state=State.ACTIVE, fact__invalidated_because__in=HELD

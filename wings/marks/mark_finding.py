@@ -1,7 +1,7 @@
-"""Finds the places that still say what a retired fact said, and stores them as marks.
+"""Finds places that still state a retired fact, and stores them as marks.
 
-What a person retires is looked for at once, which may take a second; what is said later, when
-facts are drawn from it.
+Existing places are searched when a person retires a fact, which may take a second; later messages,
+when facts are extracted from them.
 """
 
 import re
@@ -24,20 +24,20 @@ from semantic.models import Changeset, CorrectionMark, Evidence, Fact
 
 Place, FoundBy, State = CorrectionMark.Place, CorrectionMark.FoundBy, CorrectionMark.State
 READ_AT_MOST = 1_000
-"""Texts of a kind, the newest, that hold one of the words."""
+"""Number of newest texts of a kind, with one of the words, that are read."""
 NEAR_AT_MOST = 5
-"""Places that are proposed because they are near in meaning."""
+"""Number of places proposed only because their meaning is similar."""
 NEAR_COSINE = 0.89
 PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
 CORRECTIONS_AT_MOST = 200
-"""Newest corrections of a conversation that are looked for in what is said later."""
+"""Number of a conversation's newest corrections that later messages are compared with."""
 
 
 def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
-    """Find and store what still says a fact that a person has just retired.
+    """Find and store the places that still state a fact that a person has just retired.
 
-    `new` is the sentence that replaced it. Evidence and what has the same words is active at
-    once; what is only near in meaning, and evidence in other words, is proposed.
+    `new` is the sentence that replaced it. Marks on evidence and on the same words are active at
+    once; places with only similar meaning, and evidence in other words, are proposed.
     """
     claim, conversation = Claim(fact.fact, new), changeset.conversation
     if claim.is_empty:
@@ -60,10 +60,10 @@ def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
 
 
 def mark_later_places(changeset: Changeset, episodes: Sequence[Episode]) -> None:
-    """Mark what a run has read or opened that says what a person had retired before.
+    """Mark text of a run that states what a person had retired before.
 
-    Active at once; but what a user says that was not there to be marked may have become true:
-    on that and what follows a person decides. Without corrections no query, else six.
+    Active at once, except what a user said later, which may have become true: a person decides on
+    that and on what was made from it. Six queries; none without corrections.
     """
     conversation = changeset.conversation
     if not conversation.has_corrections:
@@ -95,7 +95,7 @@ def mark_later_places(changeset: Changeset, episodes: Sequence[Episode]) -> None
 def _texts_of_run(
     changeset: Changeset, episodes: Sequence[Episode], said: Sequence[Message]
 ) -> Iterator[tuple[PlaceKey, str, int]]:
-    """Yield the places that a run has read or opened, with text and the last seq behind it."""
+    """Yield the places that a run has read or created, with text and last seq."""
     for message in said:
         yield (Place.MESSAGE, message.id), message.content, message.seq
     for episode in episodes:
@@ -124,7 +124,7 @@ def _make_mark(
 
 
 def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
-    """Return what people have retired as wrong or over, the newest first."""
+    """Return the facts that people retired as wrong or over, newest first."""
     marks = CorrectionMark.objects.within(conversation)
     by_hand = Q(id__in=marks.values("fact")) | Q(invalidated_because=Fact.Because.WRONG)
     facts = Fact.objects.within(conversation).filter(by_hand, invalidated_because__in=HELD)
@@ -133,7 +133,7 @@ def _corrected_facts(conversation: Conversation) -> QuerySet[Fact]:
 
 
 def find_messages_saying(fact: Fact) -> list[uuid.UUID]:
-    """Return the messages that are evidence of a fact, or say it in its words, each once."""
+    """Return the messages that support a fact or state it, each once."""
     places = (place for place, _, _ in _find_said(fact, Claim(fact.fact, "")))
     ids = (place_id for kind, place_id in places if kind == Place.MESSAGE)
     return list(dict.fromkeys(ids))
@@ -142,7 +142,7 @@ def find_messages_saying(fact: Fact) -> list[uuid.UUID]:
 def _find_places(
     fact: Fact, claim: Claim
 ) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
-    """Yield places, how each was found and whether it is sure; the first of a place counts."""
+    """Yield places, how each was found and whether it is certain; the first per place counts."""
     yield from _find_said(fact, claim)
     for place in islice(_near(fact, claim), NEAR_AT_MOST):
         yield place, FoundBy.MEANING, False
@@ -160,7 +160,7 @@ def _find_said(fact: Fact, claim: Claim) -> Iterator[tuple[PlaceKey, CorrectionM
 
 
 def _list_sources(fact: Fact) -> Iterator[Message]:
-    """Yield the messages that are evidence of a fact, those of its own conversation first."""
+    """Yield the messages that support a fact, its own conversation's first."""
     evidence = Evidence.objects.of(fact.tenant).filter(fact=fact, withdrawn_by=None)
     seqs: defaultdict[uuid.UUID, set[int]] = defaultdict(set)
     for home, several in evidence.values_list("conversation_id", "message_seqs").order_by("id"):
@@ -177,7 +177,7 @@ def _messages_of(fact: Fact) -> QuerySet[Message]:
 
 
 def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
-    """Yield texts of the conversation that match, of each kind the newest."""
+    """Yield matching texts of the conversation, the newest of each kind."""
     tenant, home = fact.tenant, fact.conversation_id
     messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
     episodes = Episode.objects.of(tenant).filter(conversation=home, withheld_by=None)
@@ -201,7 +201,7 @@ def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
 
 
 def _near(fact: Fact, claim: Claim) -> Iterator[PlaceKey]:
-    """Yield the places nearest in meaning to the fact that do not say what is right."""
+    """Yield the places most similar to the fact that do not state what is right."""
     model = choose_embedder(tenant=fact.tenant, conversation_id=fact.conversation_id).name
     vector = index.find_vector(tenant=fact.tenant, memory_id=fact.id, model=model)
     if vector is None:

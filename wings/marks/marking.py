@@ -1,4 +1,4 @@
-"""Decides on marks: confirms them, drops them, or withholds what they mark."""
+"""Decides on marks: confirms or drops them, or quarantines the marked places."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ CONFIRM, DROP, QUARANTINE = DECISIONS = ("confirm", "drop", "quarantine")
 
 
 def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str) -> None:
-    """Confirm or drop marks of a fact or of what it replaced, or withhold what they mark.
+    """Confirm or drop marks of a fact and those it replaced, or quarantine the marked places.
 
-    Then messages are quarantined and facts retired as wrong; episodes are made anew.
+    In the last case messages are quarantined and facts retired as wrong; episodes are made again.
 
     Raises:
         NotFound: one is no mark of these facts, or all of the messages are quarantined already.
@@ -38,7 +38,7 @@ def decide(*, act: Act, fact: Fact, mark_ids: Sequence[uuid.UUID], decision: str
 
 
 def _withhold(act: Act, fact: Fact, marks: Sequence[CorrectionMark]) -> None:
-    """Quarantine the messages among marked places, then retire the facts that are left."""
+    """Quarantine the messages among marked places, then retire the remaining facts."""
     ids = {place: [mark.place_id for mark in marks if mark.place == place] for place in Place}
     if messages := ids[Place.MESSAGE]:
         source = Withholding(

@@ -1,4 +1,4 @@
-"""The calls `memory_tests`: questions with expectations, and whether answers meet them."""
+"""The calls `memory_tests`: questions with expected answers."""
 
 import uuid
 
@@ -38,7 +38,7 @@ class MemoryTestInput(fields.Strict):
 
 
 class MemoryTestOutput(fields.Output):
-    """A memory test with what came of its last run."""
+    """A memory test with the result of its last run."""
 
     table = MemoryTest
     columns = (
@@ -49,7 +49,7 @@ class MemoryTestOutput(fields.Output):
 
 
 class VerdictsOutput(fields.Output):
-    """How many tests pass."""
+    """Number of tests that pass and that fail."""
 
     passed = serializers.IntegerField()
     failed = serializers.IntegerField()

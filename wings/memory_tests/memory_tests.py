@@ -1,4 +1,4 @@
-"""Memory tests: questions with expectations, run after each changeset and by command."""
+"""Memory tests: questions with expected answers, run after each changeset and by command."""
 
 import uuid
 from collections import Counter
@@ -25,17 +25,17 @@ from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 
 TESTS_AT_MOST = 200
-"""Tests of a tenant: all of them run while somebody waits."""
+"""Number of tests of a tenant: all of them run while somebody waits."""
 TEXTS_AT_MOST = 20
 TEXT_AT_MOST = 500
 
 
 def create_test(test: MemoryTest) -> None:
-    """Check an unsaved test, save it, and run it once.
+    """Validate an unsaved test, save it, and run it once.
 
     Raises:
         Problem: it expects nothing.
-        Conflict: the tenant has as many as it may have.
+        Conflict: the tenant has the maximum number of tests.
     """
     if not (test.must_say or test.must_not_say or test.at_most_tokens):
         raise Problem("Expect something: must_say, must_not_say or at_most_tokens.")
@@ -59,17 +59,17 @@ def tests_of(tenant: Tenant, **where: object) -> list[MemoryTest]:
 def queue_tests(
     changeset: Changeset, conversation: Conversation, changes: Sequence[Change]
 ) -> None:
-    """Have the tests of a conversation run, if it has any, after a changeset."""
+    """Queue the tests of a conversation after a changeset, if it has any."""
     if conversation.has_tests:
         work = {"changeset": str(changeset.id)}
         enqueue(tenant=conversation.tenant, kind=Kind.TEST, scope=conversation.id, input=work)
 
 
 def run_claimed(claim: Claim) -> None:
-    """Run the tests of the claimed job's conversation, after the changeset that it names.
+    """Run the tests of the job's conversation, after the changeset that it names.
 
     Raises:
-        ModelUnavailable: the query cannot be embedded now; to be tried again.
+        ModelUnavailable: the query cannot be embedded now; try again later.
     """
     changeset_id = claim.input.get("changeset")
     tests = tests_of(claim.tenant, conversation=claim.scope)
@@ -83,7 +83,7 @@ def run_claimed(claim: Claim) -> None:
 
 
 def run_tests(tests: Sequence[MemoryTest], *, now: datetime) -> None:
-    """Run tests and store what came of each.
+    """Run tests and store the results.
 
     Raises:
         ModelUnavailable: the query cannot be embedded now; nothing is stored.
@@ -94,12 +94,12 @@ def run_tests(tests: Sequence[MemoryTest], *, now: datetime) -> None:
 
 
 def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = None) -> bool:
-    """Ask a test's question and set on the row what is wrong with the answer; nothing is stored.
+    """Ask a test's question and set the failures on the row, without storing it.
 
     Returns whether the test passed before and fails now.
 
     Raises:
-        ModelUnavailable: the query cannot be embedded now: a lesser answer proves nothing.
+        ModelUnavailable: the query cannot be embedded now, so the test would be meaningless.
     """
     request = RecallRequest(
         query=test.query,
@@ -117,10 +117,9 @@ def judge(test: MemoryTest, *, now: datetime, changeset_id: uuid.UUID | None = N
 
 
 def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
-    """Yield what a draft misses, by field, and place in its list from 0: `must_say.0`.
+    """Yield the unmet expectations of a draft, as field and index in its list: `must_say.0`.
 
-    Case and spacing do not count. A line that carries the mark of a correction may hold what
-    must not be said.
+    Case and spacing are ignored. A line with the mark of a correction may contain forbidden text.
     """
     text, unmarked = fold(draft.text), fold("\n".join(draft.unmarked_lines))
     for place, words in enumerate(test.must_say):
@@ -134,7 +133,7 @@ def find_failures(test: MemoryTest, draft: Draft) -> Iterable[str]:
 
 
 def fold(text: str) -> str:
-    """Return a text as it is compared."""
+    """Return a text in the form in which it is compared."""
     return " ".join(text.casefold().split())
 
 

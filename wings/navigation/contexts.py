@@ -1,7 +1,7 @@
-"""Putting a text together for one prompt, memory by memory, within a budget.
+"""Builds a text for one prompt, memory by memory, within a budget.
 
-What is used is added up: each section by itself, and what parts it from the one before. No
-counter counts a whole larger than that, so the text keeps within it too.
+Used tokens are the sum of all sections and separators. No counter gives more for the whole text
+than for its parts, so the text stays within the budget.
 """
 
 import uuid
@@ -27,14 +27,14 @@ from wings.notes import queries as note_queries
 SYSTEM_PRIORITY = 100
 PRIORITY = 50
 ADDED_AT_MOST = 500
-"""Tokens of one memory."""
+"""Largest size of one memory in tokens."""
 RESERVED = 500
 EXPIRES_AFTER = timedelta(hours=24)
 OUTCOMES = ADDED, ALREADY_THERE, NO_ROOM = "added", "already_there", "no_room"
 
 
 class Addition(NamedTuple):
-    """What became of an attempt to add a memory; `section` is None where there was no room."""
+    """Result of adding a memory; `section` is None if there was no room."""
 
     context: Context
     memory_id: uuid.UUID
@@ -60,10 +60,11 @@ def create_context(
     reserved_for_response: int = RESERVED,
     expires_after: timedelta = EXPIRES_AFTER,
 ) -> Context:
-    """Start a context; its tokens are counted by the counter that is configured now.
+    """Start a context; its tokens are counted by the current counter.
 
     Raises:
-        Problem: the system prompt does not fit. It is not cut: half of one may say the opposite.
+        Problem: the system prompt does not fit. It is not cut, since half of it may say the
+            opposite.
     """
     counter = tokens.in_use()
     now = database_now()
@@ -97,9 +98,9 @@ def create_context(
 
 
 def get_context(*, tenant: Tenant, context_id: uuid.UUID) -> Context:
-    """Return a context with its sections: highest priority first, then in the order of adding.
+    """Return a context with its sections: highest priority first, then in order of adding.
 
-    A note that was deleted since is left out; the room that it took stays taken.
+    A note deleted since is left out; its tokens still count as used.
 
     Raises:
         NotFound: the tenant has no such context, or it has expired.
@@ -124,10 +125,10 @@ def add_memory(
     priority: int = PRIORITY,
     style: str = DEFANGED,
 ) -> Addition:
-    """Add as much of a memory as fits, under a header; what is there already stays as it is.
+    """Add as much of a memory as fits, with a header; an existing section is not changed.
 
-    Locks the memory, so that an erasure of what it quotes sees what is added, or goes first;
-    and the context: additions at the same time stand in line.
+    Locks the memory, so that an erasure either sees the addition or comes before it, and the
+    context, so that concurrent additions wait for each other.
 
     Raises:
         NotFound: the tenant has no such context or memory, or the context has expired.
@@ -168,8 +169,8 @@ def add_memory(
 def delete_expired(*, at_most: int) -> int:
     """Delete contexts of all tenants that have expired; return how many.
 
-    For the reconciler. One that somebody is adding to is left for the next time.
-    Uses index: retrieval_context_by_expiry.
+    For the reconciler. A context being added to is left for the next time. Uses index:
+    retrieval_context_by_expiry.
     """
     expired = Context.across_tenants.filter(expires_at__lte=database_now())
     rows = expired.order_by("expires_at", "id").values_list("tenant", "id")
@@ -180,7 +181,7 @@ def delete_expired(*, at_most: int) -> int:
 
 
 def _delete_of(owner: uuid.UUID, ids: list[uuid.UUID]) -> int:
-    """Delete those contexts of one tenant that nobody has locked; return how many."""
+    """Delete those contexts of one tenant that are not locked; return how many."""
     with transaction.atomic():
         contexts = Context.across_tenants.filter(tenant=owner, id__in=ids)
         free = contexts.order_by("id").select_for_update(skip_locked=True)
@@ -190,7 +191,7 @@ def _delete_of(owner: uuid.UUID, ids: list[uuid.UUID]) -> int:
 
 
 def _add_section(context: Context, *, separator: int = 0, **fields: Any) -> ContextSection:
-    """Write a section, of a memory or without one the system prompt, and what it takes."""
+    """Store a section, of a memory or else the system prompt, and its size."""
     section = ContextSection(tenant=context.tenant, context=context, **fields)
     context.used_tokens += separator + section.tokens
     context.save(update_fields=["used_tokens"])

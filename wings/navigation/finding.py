@@ -1,4 +1,4 @@
-"""Finds memories in a whole tenant, and by the links of what was found."""
+"""Finds memories in a whole tenant, and memories linked with them."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ from wings.navigation import links
 from wings.navigation.links import Node
 
 LINKED_AT_MOST = 500
-"""Memories that links bring in, the nearest first: hubs have thousands of neighbours."""
+"""Number of memories added by links, nearest first: hubs have thousands of neighbors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found, in order. `total`: memories that match, returned or not.
+    """The results, in order. `total`: number of matching memories, returned or not.
 
-    `nodes` are what links led to, also where it did not pass the filters. `degraded` names
-    what was missing.
+    `nodes` are the memories reached by links, even if they do not match the filters. `degraded`
+    names what was missing.
     """
 
     best: tuple[Finding, ...]
@@ -33,7 +33,7 @@ class Findings:
 
     @property
     def hops_used(self) -> int:
-        """Return after how many steps links led to nothing new."""
+        """Return after how many steps links led to no new memory."""
         return max((node.depth for node in self.nodes), default=0)
 
 
@@ -44,10 +44,10 @@ def find_audience(tenant: Tenant, request: SearchRequest) -> Conversation | None
 
 
 def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
-    """Return the memories that answer a request, in its order: one embedding, one statement.
+    """Return the memories that match a request, in its order: one embedding, one statement.
 
-    With `max_hops` the links of what was found are followed in a second statement, and a
-    third orders all of it together. Where the query cannot be embedded, words alone decide.
+    With `max_hops` a second statement follows links of the results, and a third orders everything.
+    If the query cannot be embedded, only words are searched.
     """
     words = request.query[:CHARACTERS_READ]
     embedder = choose_embedder(tenant=tenant)
@@ -56,7 +56,7 @@ def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
 
 
 def find_with(*, tenant: Tenant, request: SearchRequest, meaning: Meaning) -> Findings:
-    """Do the same with a query that a model has embedded already."""
+    """Do the same with an embedded query."""
     findings, total = in_tenant.find_with(tenant=tenant, request=request, meaning=meaning)
     nodes: tuple[Node, ...] = ()
     if request.max_hops and findings:

@@ -1,7 +1,7 @@
-"""Searches the mirror's pages, for search and reconstruct_context while the database is away.
+"""Searches the mirror's pages, while the database is unavailable.
 
-By words alone: there is no index and are no vectors. The newest pages are read one by one,
-for a limited time. Links are followed as they were stored, not backwards.
+By words only, without index or vectors. The newest pages are read one by one, for a limited time.
+Links are followed only in their direction.
 """
 
 import math
@@ -35,15 +35,15 @@ ORDERS: dict[str, Callable[[Finding], tuple[Any, ...]]] = {
 PAGES_AT_MOST = 20_000
 SECONDS_AT_MOST = 2.0
 AHEAD = timedelta(hours=24)
-"""A memory may be of a time that far after it was made."""
+"""Time by which a memory may be dated after its creation."""
 WORD = re.compile(r"\w+")
 LONG = 4
-"""Letters from which on a word is looked for within longer ones: there are no stems here."""
+"""Letters from which on a word is also found inside longer ones, in place of stems."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memory that holds words of the query. `share` of their weight, above 0 to 1."""
+    """A memory with words of the query. `share` of their weight, above 0 to 1."""
 
     memory: Memory
     share: float
@@ -52,7 +52,7 @@ class Match:
 def find(*, tenant: Tenant, request: SearchRequest) -> tuple[Findings, dict[uuid.UUID, Memory]]:
     """Return what a request finds in the tenant's pages, in its order, and those memories.
 
-    Relevance is the share of the query's words that a page holds. No link is followed.
+    Relevance is the share of the query's words in a page. No link is followed.
     """
     matches, _ = search_pages(tenant_id=tenant.id, request=request)
     passing = [match for match in matches if match.share >= request.min_relevance]
@@ -79,9 +79,9 @@ def _to_finding(match: Match) -> Finding:
 def follow_links(
     tenant_id: uuid.UUID, pages: dict[uuid.UUID, Memory], *, starts: int, depth: int, at_most: int
 ) -> dict[uuid.UUID, int]:
-    """Load into `pages` what links of the first ones lead to.
+    """Load into `pages` the memories linked from the first ones.
 
-    Return how far each is, nearest first.
+    Return the distance of each, nearest first.
     """
     depths: dict[uuid.UUID, int] = {}
     level: Sequence[Memory] = list(pages.values())[:starts]
@@ -104,10 +104,10 @@ def search_pages(
     clock: Callable[[], float] = time.monotonic,
     pages_at_most: int = PAGES_AT_MOST,
 ) -> tuple[list[Match], bool]:
-    """Return the pages of one tenant that hold most of what a request asks for, best first.
+    """Return a tenant's pages with the most of a request's words, best first.
 
-    Then come the newest; and whether older pages were not read. A word weighs the more the
-    fewer pages hold it. Of `*` each page holds the half.
+    Ties are newest first. Also return whether older pages were left unread. A word counts the more,
+    the fewer pages have it. For `*` each page scores one half.
     """
     words = frozenset(WORD.findall(text.prepare(request.query)))
     until = clock() + SECONDS_AT_MOST
@@ -126,7 +126,7 @@ def search_pages(
 
 
 def _passes(memory: Memory, request: SearchRequest) -> bool:
-    """Return whether all that a request narrows holds of a memory."""
+    """Return whether a memory matches all filters of a request."""
     return (
         request.conversation_id in (None, memory.conversation)
         and request.user_id in (None, memory.user_id)
@@ -143,7 +143,7 @@ def _passes(memory: Memory, request: SearchRequest) -> bool:
 
 
 def _words_held(words: frozenset[str], content: str) -> frozenset[str]:
-    """Return the words that a text holds: long ones as a part of another too, short ones not."""
+    """Return the words in a text: long ones also inside other words, short ones not."""
     whole = frozenset(WORD.findall(content))
     return frozenset(
         word for word in words if word in whole or (len(word) >= LONG and word in content)
@@ -151,7 +151,7 @@ def _words_held(words: frozenset[str], content: str) -> frozenset[str]:
 
 
 def _pages(tenant_id: uuid.UUID, request: SearchRequest) -> Iterator[Memory | None]:
-    """Yield what can be read, newest first; None: a page that cannot."""
+    """Yield the pages, newest first; None for one that cannot be read."""
     for memory_id, _ in mirror.pages_of(tenant_id):
         if request.since is not None and mirror.made_at(memory_id) < request.since - AHEAD:
             return

@@ -1,8 +1,8 @@
-"""Lists and follows the links between memories.
+"""Lists and follows links between memories.
 
-Links of agents and people are rows of `notes`; that a fact comes from an episode, stands in
-another's place, or that episodes follow each other is read from where it is true, so that a
-revert changes the links with it.
+Links of agents and people are rows of `notes`. That a fact comes from an episode, that it replaces
+another, and that episodes follow each other is read from the tables of facts and episodes, so that
+a revert also changes these links.
 """
 
 import uuid
@@ -24,11 +24,11 @@ from wings.notes.models import Note
 DEPTH_AT_MOST = 5
 NODES_AT_MOST = 1_000
 NEIGHBOURS_AT_MOST = 50
-"""Neighbors of a memory by links of one type and direction."""
+"""Number of neighbors of a memory by links of one type and direction."""
 
 
 class Node(NamedTuple):
-    """A memory that a walk found, and the edge by which it was first reached."""
+    """A memory that a walk found, and the link by which it was first reached."""
 
     id: uuid.UUID
     kind: str
@@ -49,7 +49,7 @@ class Node(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What lies around a memory, nearest first, then newest. `cut`: there is more."""
+    """The memories around one, nearest first, then newest. `cut`: there are more."""
 
     nodes: tuple[Node, ...]
     cut: bool
@@ -82,7 +82,7 @@ class Between(NamedTuple):
 
 
 Place = tuple[uuid.UUID, str, bool]
-"""Place at which a page of links ended: the other memory, the type, and if it points outward."""
+"""Position at which a page of links ended: the other memory, the type, and the direction."""
 
 
 def walk(
@@ -93,10 +93,9 @@ def walk(
     at_most: int = NODES_AT_MOST,
     link_types: Sequence[str] = LINK_TYPES,
 ) -> Walk:
-    """Return the memories within `depth` steps both ways, each once; the start is not among them.
+    """Return the memories within `depth` steps in both directions, each once, without the start.
 
-    One statement. Of more than `at_most` the nearest are returned, and of those that are
-    equally near the newest.
+    One statement. If there are more than `at_most`, the nearest are returned, ties newest first.
 
     Raises:
         NotFound: the tenant has no such memory.
@@ -115,9 +114,9 @@ def walk_from(
     at_most: int = NODES_AT_MOST,
     link_types: Sequence[str] = LINK_TYPES,
 ) -> Walk:
-    """Return the memories within `depth` steps of the nearest of several; none of those.
+    """Return the memories within `depth` steps of several others, without these.
 
-    One statement. What the tenant does not have is no start.
+    One statement. Unknown memories are ignored.
     """
     params = {
         "tenant": tenant.id,
@@ -133,7 +132,7 @@ def walk_from(
 
 
 def _keep_visible(tenant: Tenant, nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Leave out what a key bound to users does not see, and what only that leads to."""
+    """Leave out memories that a key bound to users may not see, or reach only through such."""
     seen = find_visible(tenant, [id_ for node in nodes for id_ in (node.id, node.via)])
     if seen is None:
         return tuple(nodes)
@@ -147,7 +146,7 @@ def _keep_visible(tenant: Tenant, nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def find_visible(tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uuid.UUID] | None:
-    """Return those of the memories that the caller's key sees; None: it is bound to no users."""
+    """Return the memories that the caller's key may see; None: it is bound to no users."""
     if walls.get_users() is None:
         return None
     ids = set(memory_ids)
@@ -166,7 +165,7 @@ def links_of(
     link_types: Sequence[str] = LINK_TYPES,
     after: Place | None = None,
 ) -> list[Edge]:
-    """Return links of a memory, both ways: those to the newest memories first.
+    """Return links of a memory in both directions, those to the newest memories first.
 
     Raises:
         NotFound: the tenant has no such memory.
@@ -195,9 +194,9 @@ def links_of(
 def links_between(
     *, tenant: Tenant, memory_ids: Sequence[uuid.UUID], link_types: Sequence[str] = LINK_TYPES
 ) -> list[Between]:
-    """Return every link of which both ends are among the memories; one statement.
+    """Return every link with both ends among the memories; one statement.
 
-    What the tenant does not have, and a deleted note, is no end.
+    Unknown memories and deleted notes are ignored.
     """
     params = {"tenant": tenant.id, "memories": list(memory_ids), "types": list(link_types)}
     return [Between(*row) for row in execute(read_file("between.sql"), params)]
@@ -206,9 +205,9 @@ def links_between(
 def neighbours(
     *, tenant: Tenant, memory_ids: Iterable[uuid.UUID]
 ) -> dict[uuid.UUID, list[uuid.UUID]]:
-    """Return the memories that each is linked with directly, both ways, newest first.
+    """Return each memory's directly linked ones, in both directions, newest first.
 
-    One statement; stored and derived links count alike.
+    One statement; includes stored and derived links.
     """
     ids = list(memory_ids)
     linked: dict[uuid.UUID, list[uuid.UUID]] = {memory_id: [] for memory_id in ids}
@@ -227,6 +226,6 @@ def neighbours(
 
 
 def require_memory(tenant: Tenant, memory_id: uuid.UUID) -> None:
-    """Raise NotFound where the tenant has no such memory; a deleted note is none."""
+    """Raise NotFound if the tenant has no such memory, or it is a deleted note."""
     if not has_memory(tenant=tenant, memory_id=memory_id):
         raise NotFound("There is no such memory.")

@@ -1,4 +1,4 @@
-"""Peek and chunk: what one memory is, and its text within a limit."""
+"""Peek and chunk: a memory's description, and its text within a limit."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -19,8 +19,8 @@ RELATED_AT_MOST = 200
 class Peek:
     """What is known about a memory, without its text.
 
-    `related_ids`: memories that links lead to or come from, each once, newest first;
-    `related_cut`: there are more.
+    `related_ids`: linked memories in both directions, each once, newest first; `related_cut`: there
+    are more.
     """
 
     memory: Memory
@@ -33,7 +33,7 @@ class Peek:
 class Chunk:
     """A memory's text within a limit, its header included.
 
-    `truncated`: of the header or the text, something that was asked for is missing.
+    `truncated`: part of the requested header or text is missing.
     """
 
     memory_id: uuid.UUID
@@ -46,7 +46,7 @@ class Chunk:
 
 
 def peek(*, tenant: Tenant, memory_id: uuid.UUID, style: str = DEFANGED) -> Peek:
-    """Return what is known about a memory; no budget pays for it. `style`: of links.
+    """Return the description of a memory; it takes no budget. `style`: of links.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
@@ -73,7 +73,7 @@ def chunk(
 ) -> Chunk:
     """Return a memory's text, never more than `max_tokens` by the configured counter.
 
-    With `fence` it stands between its marks, which count.
+    With `fence` it is put between marks, which count.
 
     Raises:
         NotFound: the tenant has no such memory, or it is a note that was deleted.
@@ -93,7 +93,7 @@ def chunk(
 def cut_memory(
     memory: Memory, *, max_tokens: int, strategy: Strategy, include_header: bool, counter: Counter
 ) -> Chunk:
-    """Return as much of a memory as fits, cleaned for a prompt; empty where nothing does.
+    """Return as much of a memory as fits, cleaned for a prompt; empty if nothing does.
 
     A header that would leave no room for any text is left out.
     """
@@ -122,9 +122,9 @@ def cut_memory(
 def _put_behind(
     header: str, text: str, style: str, max_tokens: int, strategy: Strategy, counter: Counter
 ) -> str:
-    """Return the header and as much of the text as fits with it; empty where none of it does.
+    """Return the header and as much of the text as fits with it; empty if nothing does.
 
-    What is cut off may have closed a fence: what is left is cleaned anew, and so counted.
+    The cut part may have closed a fence, so the rest is cleaned and counted again.
     """
 
     def count(part: str) -> int:

@@ -1,7 +1,7 @@
-"""Answers `reconstruct_context`: what a query is about, and what that is linked with, as one text.
+"""Answers `reconstruct_context`: memories about a query and linked ones, as one text.
 
-Three steps: search within the hours that the level of focus looks back; follow the links
-of the best that were found; put both together, each memory once and whole.
+Three steps: search within the hours of the focus level; follow the links of the best results; join
+both, each memory once and whole.
 """
 
 import time
@@ -27,14 +27,14 @@ from wings.navigation import finding, in_mirror, links, mirror
 from wings.navigation.finding import Findings
 
 EXPANDED = 5
-"""Best results whose links are followed."""
+"""Number of best results whose links are followed."""
 TITLE = "## Retrieved Memories"
 BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """How widely to look: memories to find, how far back, how many links to follow."""
+    """Width of the search: number of memories, hours to look back, links to follow."""
 
     limit: int
     back: timedelta
@@ -55,19 +55,19 @@ USUAL_LEVEL = 3
 
 @dataclass(frozen=True, slots=True)
 class ReconstructRequest(in_tenant.SearchRequest):
-    """What to bring back. The filters narrow what is found, not what links lead to."""
+    """The options. Filters apply to the search, not to linked memories."""
 
     focus_level: int = USUAL_LEVEL
     fence: bool = False
-    """Whether the synthesized context stands between marks that say it is data."""
+    """Whether the text is put between marks that declare it data."""
 
     @property
     def focus(self) -> Focus:
-        """Return what the level of focus means."""
+        """Return the meaning of the focus level."""
         return LEVELS[self.focus_level]
 
     def start(self, now: datetime) -> datetime:
-        """Return from when on to look: as asked for, else as far back as the level says."""
+        """Return the start of the time searched: as requested, or by the focus level."""
         return self.since or now - self.focus.back
 
 
@@ -75,15 +75,15 @@ APPLIED = (
     "conversation_id", "user_id", "agent_id", "category", "min_importance", "emotion_valence",
     "until", "focus_level", "max_tokens", "asked_in", "fence", "links",
 )  # fmt: skip
-"""What a receipt has of a request, beside the query and from when on was looked."""
+"""Fields of a request in a receipt, beside the query and the start of the time searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A memory, and how it got here.
+    """A memory, and how it was found.
 
-    `distance` is None where meaning did not find it; `depth` is the number of links followed
-    from what the search found, 0 for that itself.
+    `distance` is None if the vector search did not find it; `depth` is the number of links from a
+    search result, 0 for a result itself.
     """
 
     memory: Memory
@@ -96,22 +96,22 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Reconstruction:
-    """What was brought back: found ones best first, then linked ones, nearest first."""
+    """The memories: results best first, then linked ones, nearest first."""
 
     focus_level: int
     since: datetime | None
     total: int
-    """Memories before the budget was applied."""
+    """Number of memories before the budget was applied."""
     recalled: tuple[Recalled, ...]
-    """Memories that the text holds."""
+    """Memories in the text."""
     text: str
     tokens: int
     cut: bool = False
-    """Whether links lead to more than was brought back."""
+    """Whether links lead to further memories."""
     degraded: str = ""
     fence: Fence = NO_FENCE
     receipt: Retrieval | None = None
-    """None: nothing was written down."""
+    """None: nothing was stored."""
     counter: str = field(default_factory=lambda: tokens.in_use().name)
     """Counter by which tokens were counted."""
 
@@ -119,9 +119,9 @@ class Reconstruction:
 def reconstruct(
     *, tenant: Tenant, asked_by: APIKey | None, request: ReconstructRequest, now: datetime
 ) -> Reconstruction:
-    """Bring back what a query is about, for a language model to read, and write the receipt.
+    """Return memories about a query as a text for a language model, with a receipt.
 
-    Only what is active now is served: no deleted note, and no fact that is retired.
+    Only active memories: no deleted notes, and no retired facts.
     """
     started = time.monotonic()
     answer, findings = bring_back(tenant=tenant, request=request, now=now)
@@ -149,7 +149,7 @@ def reconstruct(
 def bring_back(
     *, tenant: Tenant, request: ReconstructRequest, now: datetime
 ) -> tuple[Reconstruction, Findings]:
-    """Do the same, and write nothing down; also return what the search found."""
+    """Do the same without storing a receipt; also return the search results."""
     request = replace(request, since=request.start(now), max_results=request.focus.limit)
     findings = finding.find(tenant=tenant, request=request)
     by_id = {finding.memory_id: finding for finding in findings.best}
@@ -176,9 +176,9 @@ def bring_back(
 def reconstruct_from_mirror(
     *, tenant: Tenant, request: ReconstructRequest, now: datetime
 ) -> Reconstruction:
-    """Bring back what the mirror's pages hold, while the database is away; leaves no receipt.
+    """Do the same from the mirror, while the database is unavailable; no receipt.
 
-    Links are followed as they were stored, not backwards; derived ones are in no page.
+    Links are followed only in their direction; derived ones are not in the mirror.
     """
     request = replace(request, since=request.start(now))
     matches, cut = in_mirror.search_pages(tenant_id=tenant.id, request=request)
@@ -214,7 +214,7 @@ def compose(
     linked: Callable[[list[uuid.UUID]], Mapping[uuid.UUID, Sequence[uuid.UUID]]],
     tenant: Tenant,
 ) -> Reconstruction:
-    """Return the answer from memories in order; `linked` is asked only about what fits."""
+    """Return the answer from memories in order; `linked` is only called for memories that fit."""
     fence = make_fence(wanted=request.fence)
     text, shown = synthesize(
         memories, max_tokens=request.max_tokens, fence=fence, style=request.links
@@ -244,11 +244,10 @@ def compose(
 def synthesize(
     memories: Sequence[Memory], *, max_tokens: int | None, fence: Fence, style: str = DEFANGED
 ) -> tuple[str, list[Memory]]:
-    """Return the memories as markdown, in order, numbered from 1, and which these are.
+    """Return the memories as markdown, in order, numbered from 1, and which ones fit.
 
-    With `max_tokens` a memory that does not fit any more is left out whole, and shorter
-    ones behind it may still find room. With `fence` the text stands between its marks, which
-    count.
+    With `max_tokens` a memory that does not fit is left out whole, and shorter ones after it may
+    still fit. With `fence` the text is between marks, which count.
     """
     parts = [TITLE]
     chosen: list[Memory] = []
@@ -266,7 +265,7 @@ def synthesize(
 
 
 def _write(memory: Memory, style: str, *, number: int) -> str:
-    """Return one entry. Its content is indented, so that none can pass for another entry."""
+    """Return one entry. Its content is indented, so that it cannot look like another entry."""
     start = f"{number}. "
     content = cleaning.clean_block((memory.marked or memory.content).strip(), style)
     lines = [line.rstrip() for line in content.splitlines()]
@@ -275,7 +274,7 @@ def _write(memory: Memory, style: str, *, number: int) -> str:
 
 
 def _describe(memory: Memory, style: str) -> str:
-    """Return the line above a content: which memory it is, of when, about whom, how felt."""
+    """Return the line above a content: kind, time, subject and feeling of the memory."""
     feeling = [memory.emotion_type, memory.emotion_valence]
     parts = [
         memory.kind.value,

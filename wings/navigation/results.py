@@ -1,4 +1,4 @@
-"""Answers `search`: finds memories, loads them, fits them into the budget, writes the receipt."""
+"""Answers `search`: finds and loads memories, fits them into the budget, stores the receipt."""
 
 import time
 import uuid
@@ -28,18 +28,18 @@ from wings.notes import wording
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A memory that answers, and what is shown of it."""
+    """A memory in the answer, and the text shown of it."""
 
     finding: Finding
     memory: Memory
     snippet: str
     token_estimate: int
-    """Estimated tokens of the memory's whole text."""
+    """Estimated tokens of the memory's full text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An answered search. `tokens_used`: the estimates of the items together."""
+    """A search's result. `tokens_used`: sum of the items' estimates."""
 
     items: tuple[Item, ...]
     findings: Findings
@@ -48,11 +48,11 @@ class Result:
     applied: dict[str, Any]
     """Every parameter as it was applied."""
     receipt: Retrieval | None = None
-    """None: the database was away, and could take none."""
+    """None: the database was unavailable."""
 
     @property
     def hop_paths(self) -> list[Node]:
-        """Return the links on the way to the items, each once, the nearest first."""
+        """Return the links leading to the items, each once, nearest first."""
         by_id = {node.id: node for node in self.findings.nodes}
         passed: set[uuid.UUID] = set()
         for item in self.items:
@@ -66,8 +66,8 @@ class Result:
 def search(reading: Reading, request: SearchRequest) -> Result:
     """Answer a search and write its receipt. Calls no language model.
 
-    With `request.max_tokens` the texts of the items together stay within it: what does not fit any
-    more is passed over, and what comes behind may still.
+    With `request.max_tokens` the items' texts together stay within it: an item that does not fit is
+    skipped, and later ones may still fit.
     """
     started, tenant = time.monotonic(), reading.tenant
     result = reading.read(lambda: _find_and_load(tenant, request))
@@ -99,7 +99,7 @@ def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:
     """Answer a search from the mirror while the database is away; leaves no receipt.
 
     Raises:
-        Unavailable: another moment is asked about, of which the mirror knows nothing.
+        Unavailable: a past moment is asked about, which the mirror does not have.
     """
     if request.is_past:
         raise Unavailable("Another moment cannot be asked about while the database is away.")
@@ -114,7 +114,7 @@ def search_mirror(*, tenant: Tenant, request: SearchRequest) -> Result:
 def compose(
     request: SearchRequest, findings: Findings, memories: Mapping[uuid.UUID, Memory]
 ) -> Result:
-    """Return the answer from what was found and loaded; what was not loaded is left out."""
+    """Return the answer from the memories found and loaded; missing ones are left out."""
     budget = Budget(request.max_tokens)
     loaded = (
         _to_item(finding, memories[finding.memory_id], is_past=request.is_past)
@@ -126,14 +126,14 @@ def compose(
 
 
 def _to_item(finding: Finding, memory: Memory, *, is_past: bool) -> Item:
-    """`is_past`: another moment is asked about, at which later corrections were not known."""
+    """Return the item. `is_past`: a past moment, at which later corrections were not known."""
     deadlines.check()
     mark = f" [{memory.correction}]" if memory.correction and not is_past else ""
     return Item(finding, memory, render_snippet(memory) + mark, memory.token_estimate)
 
 
 def render_snippet(memory: Memory) -> str:
-    """Return what a memory says, in a clean line: a fact's sentence, an episode's summary."""
+    """Return a memory on one clean line: a fact's sentence, an episode's summary."""
     if memory.kind is MemoryKind.NOTE:
         return wording.snippet(
             source_type=memory.source_type,

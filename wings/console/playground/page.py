@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 class Order(NamedTuple):
-    """What a column shows of each memory: two fields of a hit, the score with so many digits.
+    """What a column shows of each memory: two fields of a hit, and the score's digits.
 
     Memories without a rank are not in it.
     """

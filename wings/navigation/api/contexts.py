@@ -52,7 +52,7 @@ class Section(Output):
 
 
 class ContextOutput(Output):
-    """A context as it stands."""
+    """A context in its current state."""
 
     table = Context
     columns = (
@@ -64,7 +64,7 @@ class ContextOutput(Output):
 
 
 class AddedOutput(Output):
-    """What became of adding a memory."""
+    """The result of adding a memory."""
 
     table = contexts.Addition
     columns = (

@@ -39,7 +39,7 @@ class LinkTypesField(serializers.CharField):
 
 @extend_schema_field({"type": "string", "pattern": ONE_PLACE})
 class PlaceField(serializers.CharField):
-    """The end of a page of links."""
+    """The position at which a page of links ended."""
 
     def to_internal_value(self, value: Any) -> Any:
         if not re.fullmatch(ONE_PLACE, value):
@@ -61,7 +61,7 @@ class WalkQuery(Strict):
 
 
 class DirectionField(serializers.ChoiceField):
-    """Whether a link was followed as it points."""
+    """Whether a link was followed in its direction."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=list(DIRECTIONS.values()), source="outward", **options)
@@ -84,7 +84,7 @@ class MemoryLinkOutput(Output):
 
 
 class NodeOutput(Output):
-    """A memory on the way, and the link by which it was reached."""
+    """A memory that was reached, and the link by which it was."""
 
     table, columns = Node, "id kind depth from_id to_id"
     kind = serializers.ChoiceField(choices=MemoryKind.choices)
@@ -93,7 +93,7 @@ class NodeOutput(Output):
 
 
 class WalkOutput(serializers.Serializer[Any]):
-    """What lies around a memory."""
+    """The memories around one."""
 
     start = serializers.UUIDField()
     nodes = NodeOutput(many=True)

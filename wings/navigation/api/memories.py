@@ -30,7 +30,7 @@ class ChunkInput(Strict):
 
 
 class Location(SpanOutput):
-    """Where in a stored text of yours it stands."""
+    """Position in a stored text of yours."""
 
 
 class PeekOutput(Output):
@@ -46,7 +46,7 @@ class PeekOutput(Output):
 
 
 class ChunkOutput(Output):
-    """A memory's content within the limit."""
+    """A memory's content, up to the limit."""
 
     table = reading.Chunk
     columns = "id=memory_id content token_count truncated header counter fence=fence.nonce"

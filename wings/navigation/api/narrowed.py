@@ -1,4 +1,4 @@
-"""What calls share that look through a whole tenant: filters, and the mirror."""
+"""Shared parts of calls that search a whole tenant: filters, and the mirror."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from wings.notes.forms import VALENCES, WORD_AT_MOST
 
 
 class NarrowedInput(fields.Strict):
-    """What calls take that look through a whole tenant. All filters must hold."""
+    """Fields of calls that search a whole tenant. All filters must match."""
 
     query = fields.ContentField(help_text=QUERY)
     conversation_id = fields.IdField(required=False)
@@ -36,7 +36,7 @@ class NarrowedInput(fields.Strict):
 
 
 class MirroredView(ReadView):
-    """A view with a lesser answer in the pages of the mirror, where memories are mirrored."""
+    """A view with a reduced answer from the mirror, if memories are mirrored."""
 
     def answers_without_database(self) -> bool:
         return mirror.is_on()

@@ -1,4 +1,4 @@
-"""The call `reconstruct_context`: what a query is about, with what it is linked with."""
+"""The call `reconstruct_context`: memories about a query, and those linked with them."""
 
 from django.utils import timezone
 from rest_framework import serializers
@@ -35,7 +35,7 @@ class RecalledOutput(Output):
 
 
 class ReconstructionOutput(Output):
-    """What was brought back."""
+    """The memories returned, and their text."""
 
     table = Reconstruction
     columns = (

@@ -1,9 +1,9 @@
-"""The mirror: a file of markdown for each active memory, written after each commit or all anew.
+"""The mirror: a markdown file for each active memory, written after each commit.
 
-`<tenant id>/YYYY/MM/DD/HH_MM_SS_memory_<memory id>.md`. Folder and name follow from ids
-alone: nothing that anybody said becomes part of a path, a page never moves, and whose it
-is, is known from where it lies. Rows are the truth: a page is written from what is active
-when it is written, under the tenant's lock, so whoever writes last has read last.
+`<tenant id>/YYYY/MM/DD/HH_MM_SS_memory_<memory id>.md`. Folder and name depend only on ids: no text
+becomes part of a path, a page never moves, and the path tells its tenant. The rows are
+authoritative: a page is written from the rows active at that time, under the tenant's lock, so the
+last writer has the latest data.
 """
 
 import fcntl
@@ -35,7 +35,7 @@ DAY = re.compile(r"\d\d|\d{4}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LOCK = ".lock"
 BATCH = 200
-"""Memories that are written at once, under one lock."""
+"""Number of memories written at once, under one lock."""
 
 
 class FolderAway(OutsideAway):
@@ -47,7 +47,7 @@ def is_on() -> bool:
 
 
 def find_root() -> Path:
-    """Return the folder of all mirrors.
+    """Return the folder of all tenants' mirrors.
 
     Raises:
         FolderAway: nothing is mirrored.
@@ -58,7 +58,7 @@ def find_root() -> Path:
 
 
 def place_of(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> Path:
-    """Return where a memory's page lies, within the folder of all mirrors."""
+    """Return the path of a memory's page, within the folder of all mirrors."""
     created = made_at(memory_id)
     return (
         Path(str(tenant_id)) / f"{created:%Y/%m/%d}" / f"{created:%H_%M_%S}_memory_{memory_id}.md"
@@ -66,12 +66,12 @@ def place_of(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> Path:
 
 
 def made_at(memory_id: uuid.UUID) -> datetime:
-    """Return when an id was made, UTC: the first 48 bits of a UUIDv7 say so."""
+    """Return when an id was made, UTC, from the first 48 bits of the UUIDv7."""
     return EPOCH + timedelta(milliseconds=min(memory_id.int >> 80, 2**47))
 
 
 def find_page(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> str | None:
-    """Return the place of a memory's page, or None where there is none."""
+    """Return the path of a memory's page, or None."""
     if not is_on():
         return None
     place = place_of(tenant_id, memory_id)
@@ -79,7 +79,7 @@ def find_page(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> str | None:
 
 
 def read_text(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> str | None:
-    """Return a memory's page, or None where there is none."""
+    """Return a memory's page, or None."""
     try:
         return (find_root() / place_of(tenant_id, memory_id)).read_bytes().decode()
     except (OSError, UnicodeDecodeError):
@@ -87,7 +87,7 @@ def read_text(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> str | None:
 
 
 def store_text(tenant_id: uuid.UUID, memory_id: uuid.UUID, text: str) -> None:
-    """Write a page whole: a reader sees the old one or the new one."""
+    """Write a page atomically: a reader sees the old one or the new one."""
     path = find_root() / place_of(tenant_id, memory_id)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -105,7 +105,7 @@ def remove(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> None:
 
 
 def remove_drafts(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> None:
-    """Take away what a process that died has left of a page. Nobody may be writing."""
+    """Delete drafts of pages left by a killed process. Nobody may be writing."""
     path = find_root() / place_of(tenant_id, memory_id)
     for draft in path.parent.glob(f".{path.name}.*"):
         draft.unlink(missing_ok=True)
@@ -113,7 +113,7 @@ def remove_drafts(tenant_id: uuid.UUID, memory_id: uuid.UUID) -> None:
 
 @contextmanager
 def writing(tenant_id: uuid.UUID) -> Iterator[None]:
-    """Hold a tenant's mirror: who reads rows and writes pages inside is never overtaken.
+    """Lock a tenant's mirror, for reading rows and writing pages without being overtaken.
 
     Raises:
         FolderAway: the folder cannot be written.
@@ -129,7 +129,7 @@ def writing(tenant_id: uuid.UUID) -> Iterator[None]:
 
 
 def pages_of(tenant_id: uuid.UUID) -> Iterator[tuple[uuid.UUID, Path]]:
-    """Yield the id and the file of each of a tenant's pages, the newest first."""
+    """Yield id and file of each of a tenant's pages, newest first."""
     for folder, inner, names in os.walk(find_root() / str(tenant_id)):
         inner[:] = sorted(filter(DAY.fullmatch, inner), reverse=True)
         for match in filter(None, map(PAGE_NAME.fullmatch, sorted(names, reverse=True))):
@@ -137,10 +137,10 @@ def pages_of(tenant_id: uuid.UUID) -> Iterator[tuple[uuid.UUID, Path]]:
 
 
 def mirror_changed(claim: Claim) -> None:
-    """Write the pages of the memories that the job names, and remove those of what is over.
+    """Write the pages of the job's memories, and delete those of inactive ones.
 
     Raises:
-        FolderAway: some are not written; to be tried again.
+        FolderAway: some are not written; try again later.
         LeaseLost: somebody else does the same.
     """
     for ids in in_batches(sorted(uuid.UUID(name) for name in claim.input), size=BATCH):
@@ -150,7 +150,7 @@ def mirror_changed(claim: Claim) -> None:
 
 
 def mirror_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
-    """Make the pages of some memories equal to their rows.
+    """Make the pages of some memories match their rows.
 
     Raises:
         FolderAway: the folder cannot be written.
@@ -166,7 +166,7 @@ def mirror_memories(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> None:
 
 
 def load_pages(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Memory]:
-    """Return those of the memories that are active, by id, with the links stored from them."""
+    """Return the active ones of the memories, by id, with their stored links."""
     memories = load_memories(tenant=tenant, memory_ids=memory_ids, active_only=True)
     links: dict[uuid.UUID, list[tuple[str, uuid.UUID]]] = defaultdict(list)
     rows = Link.objects.of(tenant).filter(
@@ -185,9 +185,9 @@ def load_pages(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[uuid.
 
 
 def rebuild(*, tenant: Tenant, report: Callable[[int], object]) -> None:
-    """Write every page of a tenant anew, and remove those of what is not active.
+    """Write every page of a tenant again, and delete those of inactive memories.
 
-    May run beside everything else. `report` is told how many memories are done.
+    May run at any time. `report` gets the number of memories done.
 
     Raises:
         FolderAway: the folder cannot be written.

@@ -1,7 +1,7 @@
-"""A memory as a page of markdown, and back: what the mirror keeps of it.
+"""Writes a memory as a page of markdown, and reads it back, for the mirror.
 
-A page shows texts cleaned, so that no viewer loads or follows anything. Where that changed
-one, the field `Exact` keeps it to the letter, packed.
+A page shows cleaned texts, so that no viewer loads or follows anything. If cleaning changed a text,
+the field `Exact` has the original, packed.
 """
 
 import base64
@@ -31,7 +31,7 @@ class UnreadablePage(ValueError):
 
 
 def write_page(page: Memory) -> str:
-    """Return the markdown. What a page says is read back from it exactly."""
+    """Return the markdown. All of it can be read back exactly."""
     page, exact = _clean(page)
     fields = {
         "Kind": page.kind.value,
@@ -55,7 +55,7 @@ def write_page(page: Memory) -> str:
 
 
 def _clean(page: Memory) -> tuple[Memory, dict[str, Any]]:
-    """Return what a page shows, and by field the texts that it does not show to the letter."""
+    """Return the cleaned page, and by field the original texts that differ."""
     shown: dict[str, Any] = {name: _clean_text(getattr(page, name)) for name in CLEANED}
     shown["tags"] = tuple(_clean_text(tag) for tag in page.tags)
     exact = {name: getattr(page, name) for name in shown if getattr(page, name) != shown[name]}
@@ -67,7 +67,7 @@ def _clean_text(text: str) -> str:
 
 
 def _restore(page: Memory, exact: str) -> Memory:
-    """Return a page with the texts that were kept to the letter."""
+    """Return a page with its original texts."""
     texts_kept = json.loads(base64.b64decode(exact, validate=True)) if exact else {}
     if not set(texts_kept) <= {*CLEANED, "tags"}:
         raise UnreadablePage("The field Exact is malformed.")
@@ -82,7 +82,7 @@ def _write_emotion(page: Memory) -> str:
 
 
 def _fold(text: str) -> str:
-    """Return a text without breaks between lines, which could pass for other fields."""
+    """Return a text without line breaks, which could look like other fields."""
     return text.replace("\\", "\\\\").replace("\n", "\\n")
 
 
@@ -95,7 +95,7 @@ def _write_moment(moment: datetime) -> str:
 
 
 def read_page(text: str) -> Memory:
-    """Return what a page says.
+    """Return the contents of a page.
 
     Raises:
         UnreadablePage: it is not as `write_page` writes it.
