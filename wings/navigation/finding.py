@@ -38,7 +38,7 @@ class Findings:
 
 
 def find_audience(tenant: Tenant, request: SearchRequest) -> Conversation | None:
-    """Return where an answer counts as served: what is said of it there is no news."""
+    """Return the conversation that an answer counts as served to."""
     external_id = request.asked_in or request.conversation_id
     return find_conversation(tenant=tenant, external_id=external_id) if external_id else None
 

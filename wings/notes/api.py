@@ -17,7 +17,7 @@ from wings.notes import forms, link_services, queries, renderings, services
 from wings.notes.models import Link, Note, NoteState
 
 INDEXED = {"Memory-Indexed": "words"}
-"""Header that says how far what was stored can be found."""
+"""Header that tells how far the stored notes can be found."""
 
 
 class StoringView(KeyedView):
@@ -26,7 +26,7 @@ class StoringView(KeyedView):
     scope = Scope.INGEST
 
     def make_request(self, body: dict[str, Any]) -> services.Request:
-        """Return who stores notes, where and under which key."""
+        """Return the caller, conversation and idempotency key of stored notes."""
         return {
             "tenant": self.tenant(),
             "actor": self.actor(),
@@ -37,7 +37,7 @@ class StoringView(KeyedView):
 
 
 class Notes(StoringView):
-    """Lists notes, newest first, and takes new ones."""
+    """Lists notes, newest first, and stores new ones."""
 
     for_users = True
     scope = Scope.READ
@@ -107,7 +107,7 @@ class OneNote(KeyedView):
 
 
 class NoteVersions(KeyedView):
-    """What a note said, version by version."""
+    """A note's versions."""
 
     for_users = True
     scope = Scope.READ

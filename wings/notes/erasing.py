@@ -1,4 +1,4 @@
-"""Erases notes with all their versions, and links, inside the transaction of one erasure."""
+"""Erases notes with all their versions, and links, as part of an erasure."""
 
 import uuid
 from collections import Counter
@@ -13,21 +13,21 @@ from wings.notes.models import Link, Note, NoteVersion
 
 
 def notes_about(tenant: Tenant, user_ids: Sequence[str]) -> QuerySet[Note]:
-    """Return the notes that are or once were about one of the users, deleted ones too."""
+    """Return the notes that are or were about one of the users, including deleted ones."""
     once = NoteVersion.objects.of(tenant).filter(user_id__in=user_ids).values("note")
     return Note.objects.of(tenant).filter(Q(user_id__in=user_ids) | Q(id__in=once))
 
 
 def homes_of(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> set[uuid.UUID | None]:
-    """Return the conversations that notes belong to; None stands for those of no one."""
+    """Return the conversations of notes; None stands for notes without one."""
     homes = Note.objects.of(tenant).values_list("conversation_id", flat=True)
     return {home for ids in in_batches(note_ids) for home in homes.filter(id__in=ids)}
 
 
 def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str]:
-    """Delete notes and what they were before; return how many notes and earlier versions.
+    """Delete notes and earlier versions; return how many of each.
 
-    What was posted under their idempotency keys is not stored again.
+    A retry under their idempotency keys is refused.
     """
     counts: Counter[str] = Counter()
     for ids in in_batches(note_ids):
@@ -39,7 +39,7 @@ def erase_notes(*, tenant: Tenant, note_ids: Sequence[uuid.UUID]) -> Counter[str
 
 
 def erase_links(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> tuple[int, set[uuid.UUID]]:
-    """Delete the links from and to memories; return how many, and the memories they led from."""
+    """Delete links from and to memories; return how many, and the linking memories."""
     erased, origins = 0, set[uuid.UUID]()
     for ids in in_batches(memory_ids):
         rows = Link.objects.of(tenant).filter(Q(from_memory__in=ids) | Q(to_memory__in=ids))

@@ -1,4 +1,4 @@
-"""The bodies and query parameters that calls about notes and links take."""
+"""Bodies and query parameters of calls about notes and links."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -60,14 +60,14 @@ SUMMARIES: dict[str, type[fields.Strict]] = {
     SourceType.THREAD_SUMMARY: ThreadSummary,
     SourceType.PLAN_SUMMARY: PlanSummary,
 }
-"""Forms of the metadata by type of note; other types hold whatever the agent wrote."""
+"""Forms of the metadata by type of note; other types may have any metadata."""
 
 
 def check_metadata(source_type: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata as it is stored: of a summary its own fields, times as text.
+    """Return metadata as stored: for a summary only its own fields, times as text.
 
     Raises:
-        ValidationError: it is not what its type must hold.
+        ValidationError: it is not valid for its type.
     """
     if source_type not in SUMMARIES:
         return dict(metadata)
@@ -96,17 +96,17 @@ UNSET: dict[str, Any] = {
     "metadata": {},
     "span": {"span_id": "", "start_byte": None, "end_byte": None},
 }
-"""Defaults of a note's fields; None: the service knows what follows."""
+"""Defaults of a note's fields; None: the service derives the value."""
 VALENCES = [kind.value for kind in Valence]
 
 
 WordsField = partial(fields.TextField, required=False, allow_blank=True)
-"""A text that may be left out or emptied."""
+"""A text that may be left out or be empty."""
 ShareField = partial(fields.NumberField, required=False, min_value=0, max_value=1)
 
 
 class SpanInput(fields.Strict):
-    """Where in a stored text something stands."""
+    """A range in a stored text."""
 
     span_id = fields.TextField(max_length=ID_AT_MOST)
     start_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
@@ -119,7 +119,7 @@ class SpanInput(fields.Strict):
 
 
 class NoteFields(fields.Strict):
-    """What can be written and written anew."""
+    """Fields that can be written and changed."""
 
     source_id = WordsField(max_length=ID_AT_MOST)
     user_id = WordsField(max_length=ID_AT_MOST)
@@ -170,12 +170,12 @@ class NotesInput(fields.Batch):
 
 
 class NotePatch(NoteFields):
-    """The body of `PATCH notes/{id}`: what is not named stays, null is as if never said."""
+    """The body of `PATCH notes/{id}`: absent fields stay; null means as if never given."""
 
     version = fields.WholeNumberField(min_value=1, max_value=2**31 - 1)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields; those that can be taken back are described as such."""
+        """Return the fields; those that can be reset are described as such."""
         described = super().get_fields()
         for name in UNSET:
             described[name].allow_null = True

@@ -62,7 +62,7 @@ def delete_link(*, tenant: Tenant, link_id: uuid.UUID) -> None:
 
 
 def has_memory(*, tenant: Tenant, memory_id: uuid.UUID) -> bool:
-    """Return whether a tenant has a memory of that id; a deleted note is none."""
+    """Return whether a tenant has a memory of that id; deleted notes do not count."""
     is_active = Exists(queries.active_notes(tenant=tenant).filter(id=memory_id))
     memories = Memory.objects.of(tenant).filter(~Q(kind=MemoryKind.NOTE) | is_active)
     return memories.filter(id=memory_id).exists()

@@ -1,4 +1,4 @@
-"""Notes as memories, with their whole text or how they begin."""
+"""Loads notes as memories, with their whole text or its beginning."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,11 +14,11 @@ from wings.notes.models import Note
 from wings.notes.queries import active_notes
 
 BEGINNING = 1_000
-"""Characters of a note that an outline has."""
+"""Characters of a note in an outline."""
 
 
 def load_notes(loader: Loader) -> Iterator[Memory]:
-    """Yield those of the memories that are notes."""
+    """Yield the memories among these that are notes."""
     notes = active_notes(tenant=loader.tenant).filter(id__in=loader.ids)
     notes = notes.select_related("conversation")
     if loader.outline:

@@ -1,4 +1,4 @@
-"""Notes that agents and people write on purpose, their versions, and links between memories."""
+"""Tables of notes of agents and people, their versions, and links between memories."""
 
 from collections.abc import Sequence
 
@@ -81,12 +81,12 @@ class NoteState(TenantModel):
 class Note(NoteState):
     """A memory written on purpose: the row is its current version. Shares its id with a Memory.
 
-    A deleted note stays as a row without being found or shown, until it is erased.
+    A deleted note's row stays until it is erased, but is not found or shown.
     """
 
     @classmethod
     def of_users(cls, users: Sequence[str]) -> Q:
-        """Return what holds of notes about these users, or about nobody in their conversations."""
+        """Return the condition for notes about these users, or about nobody in their talks."""
         theirs = Conversation.across_tenants.filter(walls.rows_seen(), user_id__in=users)
         return Q(user_id__in=users) | Q(user_id="", conversation__in=theirs)
 
@@ -131,7 +131,7 @@ class Note(NoteState):
 
 
 class NoteVersion(NoteState):
-    """A note as it stood until a later version took its place. Kept until erasure."""
+    """An earlier version of a note. Kept until erasure."""
 
     note = TenantForeignKey(Note, db_index=False)
     replaced_at = models.DateTimeField(db_default=Now())
@@ -147,10 +147,10 @@ class NoteVersion(NoteState):
 
 
 class Link(TenantModel):
-    """A typed edge from one memory of a tenant to another, drawn by an agent or a person.
+    """A typed link from one memory of a tenant to another, created by an agent or a person.
 
-    What follows from evidence, from facts that replace each other and from the order of
-    episodes is no row here: `retrieval` reads it where it stands.
+    Links that follow from evidence, replaced facts and the order of episodes are not stored here:
+    `retrieval` reads them from those tables.
     """
 
     class MadeBy(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Finds notes, their versions and what they are searched by. Every query names its tenant."""
+"""Finds notes, their versions and their search passages. Every query names its tenant."""
 
 import re
 import uuid
@@ -18,12 +18,12 @@ def active_notes(*, tenant: Tenant) -> QuerySet[Note]:
 
 
 def notes_by_id(*, tenant: Tenant, note_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Note]:
-    """Return those of the notes that were not deleted, by id."""
+    """Return the notes among these that are not deleted, by id."""
     return {note.id: note for note in active_notes(tenant=tenant).filter(id__in=list(note_ids))}
 
 
 def deleted_among(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
-    """Return those of the memories that are notes and were deleted, in one query.
+    """Return the memories among these that are deleted notes, by one query.
 
     Uses index: notes_note_deleted.
     """
@@ -32,13 +32,13 @@ def deleted_among(*, tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> set[uui
 
 
 def earlier_versions(note: Note, *, below: int) -> QuerySet[NoteVersion]:
-    """Return what the note was before a version, newest first. Uses index: notes_version_once."""
+    """Return a note's versions before one, newest first. Uses index: notes_version_once."""
     rows = NoteVersion.objects.of(note.tenant).filter(note=note, version__lt=below)
     return rows.order_by("-version")
 
 
 def passages_of(note: Note) -> list[Passage]:
-    """Return the parts by which a note is found; `SearchUnit.first_seq` is their place."""
+    """Return the passages by which a note is found; `SearchUnit.first_seq` is their number."""
     path = note.source_path
     words = [note.category, note.emotion_type, " ".join(note.tags)]
     # Postgres takes a path for one word: its parts are words, too.
@@ -52,7 +52,7 @@ def passages_of(note: Note) -> list[Passage]:
 
 
 def list_passages(tenant: Tenant, memory_ids: Iterable[uuid.UUID]) -> dict[object, str]:
-    """Return the meaning of each part of those of the memories that are notes, by id and place."""
+    """Return the embedded text of each passage of the notes among these, by id and number."""
     return {
         (note.id, place): part.meaning
         for note in notes_by_id(tenant=tenant, note_ids=memory_ids).values()

@@ -1,4 +1,4 @@
-"""Notes, their versions and links as the API answers with them."""
+"""Notes, their versions and links, as the API returns them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SOURCE_TYPES = [kind.value for kind in SourceType]
 
 
 class SpanOutput(Output):
-    """Where in a stored text something stands."""
+    """A range in a stored text."""
 
     span_id = serializers.CharField()
     start_byte = serializers.IntegerField()
@@ -21,7 +21,7 @@ class SpanOutput(Output):
 
 
 class NoteStateOutput(Output):
-    """What a version says, without its long texts."""
+    """A version without its long texts."""
 
     table = NoteState
     columns = (
@@ -35,7 +35,7 @@ class NoteStateOutput(Output):
 
 
 class ListedNote(NoteStateOutput):
-    """A note as the list has it."""
+    """A note in the list."""
 
     table, columns = Note, "id conversation_id created_at"
 
@@ -59,7 +59,7 @@ class NotesOutput(serializers.Serializer[Any]):
 
 
 class NoteVersionOutput(NoteStateOutput):
-    """A note as it stood."""
+    """A version of a note."""
 
     table, columns = NoteVersion, "content excerpt replaced_at"
     replaced_at = serializers.DateTimeField(allow_null=True)
@@ -77,7 +77,7 @@ class LinkOutput(Output):
 def render_note(
     note: Note, state: NoteState | None = None, form: type[NoteStateOutput] = NoteOutput
 ) -> dict[str, Any]:
-    """Return a note as a form has it, as it is or as it was in a version.
+    """Return a note as a serializer needs it, in its current or an earlier version.
 
     The note's conversation is loaded.
     """
@@ -87,7 +87,7 @@ def render_note(
 
 
 def render_state(state: NoteState, form: type[NoteStateOutput], **values: Any) -> dict[str, Any]:
-    """Return what a version says, as a form has it."""
+    """Return a version as a serializer needs it."""
     snippet = wording.snippet(
         source_type=state.source_type,
         description=state.description,

@@ -1,6 +1,6 @@
-"""Stores, changes, deletes and restores notes; each change is a version, indexed anew.
+"""Stores, changes, deletes and restores notes; each change is a version, indexed again.
 
-Nobody waits for a model: words find a note at once, and a job makes its vectors.
+No call waits for a model: a note is found by words at once, and a job makes its vectors.
 """
 
 import uuid
@@ -29,9 +29,9 @@ from wings.notes.texts import KEPT, complete, follow
 
 
 class Request(TypedDict, total=False):
-    """Who stores notes, where and under which key.
+    """The caller, conversation and idempotency key of stored notes.
 
-    `conversation_id` is the agent's own; the conversation is made if there is none.
+    `conversation_id` is the agent's own; a missing conversation is created.
     """
 
     tenant: Required[Tenant]
@@ -42,7 +42,7 @@ class Request(TypedDict, total=False):
 
 
 def get_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Return a note that was not deleted with its conversation, or raise NotFound."""
+    """Return a note that is not deleted, with its conversation; raise NotFound if there is none."""
     rows = active_notes(tenant=tenant).select_related("conversation")
     return get_row(rows, "note", id=note_id)
 
@@ -57,10 +57,9 @@ class Posted(NamedTuple):
 def add_note(
     *, fields: Mapping[str, Any], **request: Unpack[Request]
 ) -> tuple[Note, NoteState | None]:
-    """Store a note, and make it findable.
+    """Store a note, and index it.
 
-    Where an earlier request stored it, its first version comes with it. `fields` are as
-    `add_notes` takes them.
+    If an earlier request stored it, its first version is returned, too. `fields` as in `add_notes`.
 
     Raises:
         Conflict, Gone, OverQuota, Problem: as `add_notes`.
@@ -74,18 +73,17 @@ def add_note(
 
 
 def add_notes(*, notes: Sequence[Mapping[str, Any]], **request: Unpack[Request]) -> Posted:
-    """Store notes in order, all or nothing, and make them findable.
+    """Store notes in order, all or nothing, and index them.
 
-    Each has the columns of a note by name, checked; label, description and content that
-    are not given follow from the others. The notes are found by their words at once; a
-    job that is stored with them makes their vectors.
+    Each has the checked columns of a note by name; missing label, description and content are
+    derived from the others. The notes are found by words at once; a job makes their vectors.
 
     Raises:
         Conflict: the idempotency key was used for another body.
         Gone: what was posted under the key was erased.
         Forbidden: the caller's key is bound to other users.
         OverQuota: the tenant may not store so much.
-        Problem: a note has no content, and nothing that it could follow from.
+        Problem: a note has no content, and none can be derived.
     """
     columns = [complete(fields, f"notes.{index}.") for index, fields in enumerate(notes)]
     return _add(columns, **request)
@@ -125,7 +123,7 @@ def _add(columns: Sequence[Mapping[str, Any]], **request: Unpack[Request]) -> Po
 
 
 def _insert(notes: Sequence[Note], conversation_id: uuid.UUID | None) -> None:
-    """Write new notes of one tenant and what finds them, by as many statements as for one."""
+    """Insert new notes of one tenant and their search entries, by a fixed number of statements."""
     tenant, home = notes[0].tenant, None
     if conversation_id is not None:
         home = lock_or_make(tenant=tenant, external_id=conversation_id)
@@ -142,7 +140,7 @@ def _insert(notes: Sequence[Note], conversation_id: uuid.UUID | None) -> None:
 
 
 def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> list[Note]:
-    """Return what an earlier request under the same key stored, in its order, as it is now."""
+    """Return what an earlier request under the same key stored, in its order, as of now."""
     if idempotency is None:
         return []
     refuse_erased_key(tenant=tenant, place=tenant.id, key=idempotency.key)
@@ -152,16 +150,16 @@ def _find_earlier(tenant: Tenant, idempotency: IdempotencyKey | None) -> list[No
 def change_note(
     *, tenant: Tenant, actor: str, note_id: uuid.UUID, version: int, fields: Mapping[str, Any]
 ) -> Note:
-    """Write a new version of a note, and keep the one that it replaces.
+    """Write a new version of a note, and keep the old one.
 
-    A text that followed from the metadata follows from the new ones. None for a text or for
-    `occurred_at`: as if it had never been given. Where nothing changes, nothing is written.
+    A text derived from the metadata is derived again. None for a text or for `occurred_at` means as
+    if it had never been given. If nothing changes, nothing is written.
 
     Raises:
         NotFound: the tenant has no such note.
-        Conflict: `version` is not its current one.
+        Conflict: `version` is not the current one.
         OverQuota: the tenant may not store so much.
-        Problem: nothing would be left of its content.
+        Problem: the content would be empty.
     """
     note = get_note(tenant=tenant, note_id=note_id)
     _check_version(note, version)
@@ -186,7 +184,7 @@ def change_note(
 
 
 def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
-    """Take a note away: nothing finds or shows it. Its text stays until it is erased."""
+    """Delete a note: it is no longer found or shown. Its text stays until it is erased."""
     with transaction.atomic():
         active = active_notes(tenant=tenant).filter(id=note_id)
         if active.update(deleted_at=database_now(), deleted_by=actor) != 1:
@@ -209,7 +207,7 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
 
 
 def _check_user(note: Note) -> None:
-    """Name the user of a note that a key bound to users writes, or raise Forbidden."""
+    """Set the user of a note written by a key bound to users; raise Forbidden if not allowed."""
     if note.user_id or note.conversation_id is None:
         note.user_id = walls.choose_user(note.user_id)
 
@@ -228,7 +226,7 @@ def _check_quota(notes: Sequence[Note]) -> None:
 
 
 def index_notes(notes: Sequence[Note]) -> None:
-    """Make notes of one conversation, or of none, findable; a job makes their vectors."""
+    """Index notes of one conversation, or of none; a job makes their vectors."""
     if notes:
         index.add_entries(
             tenant=notes[0].tenant,
@@ -238,7 +236,7 @@ def index_notes(notes: Sequence[Note]) -> None:
 
 
 def _list_entries(note: Note) -> Iterator[Entry]:
-    """Yield the parts of a note; in no conversation each note has a language of its own."""
+    """Yield the passages of a note; without a conversation each note has its own language."""
     parts, home = passages_of(note), note.conversation
     language = home.language if home else detect_language([part.words for part in parts])
     for place, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Completes the columns of a note by the texts that follow from others."""
+"""Derives a note's missing texts from its other columns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ KEPT = [
     for field in NoteVersion._meta.local_fields
     if field.name not in {"id", "tenant", "note", "replaced_at"}
 ]
-"""The columns that a version keeps."""
+"""Columns that a version stores."""
 
 
 def complete(fields: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Return the columns of a new note, with the texts that follow from the others.
+    """Return the columns of a new note, with the derived texts.
 
     `path` leads to the note in the request, for errors.
     """
@@ -28,9 +28,9 @@ def complete(fields: Mapping[str, Any], path: str = "") -> dict[str, Any]:
 
 
 def follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed columns, and the texts that follow from them.
+    """Return the changed columns, with the derived texts.
 
-    A text that is what followed from the columns as they were follows from them anew.
+    A text that was derived from the old columns is derived again from the new ones.
     """
     before = {name: getattr(note, name) for name in KEPT}
     after = {**before, **fields}

@@ -1,6 +1,6 @@
-"""Renders the texts of a note: label, description, content, snippet and searched passages.
+"""Derives the texts of a note: label, description, content, snippet and search passages.
 
-Pure: what is stored and what is derived anew later are the same.
+Pure functions: deriving a text again gives the same text.
 """
 
 import re
@@ -12,24 +12,24 @@ from memoryproject.text.cleaning import DEFANGED, clean_alone
 from memoryproject.text.sentences import shorten
 
 LABEL_AT_MOST = 80
-"""Characters of a label that is made from a text; a given one may be longer."""
+"""Characters of a derived label; a given one may be longer."""
 SNIPPET_AT_MOST = 200
 POINTS_IN_SNIPPET = 2
 POINTS = {
     SourceType.THREAD_SUMMARY.value: "key_points",
     SourceType.PLAN_SUMMARY.value: "key_milestones",
 }
-"""Keys of a summary's metadata that hold its points."""
+"""Keys of a summary's metadata with its points."""
 PASSAGE_AT_MOST = 1_500
-"""Characters that one vector stands for. The embedded model reads 2,000, label included."""
+"""Characters embedded in one vector. The embedded model reads 2,000, label included."""
 BREAKS = [
     re.compile(pattern) for pattern in (r"\n\s*\n", r"\n", r"(?<=[.!?])\s|(?<=[。！？])", r"\s")
 ]
-"""Places at which a text may be cut: the end of a paragraph, a line, a sentence, a word."""
+"""Positions at which a text may be split: end of a paragraph, a line, a sentence, a word."""
 
 
 def derive(source_type: str, metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts, by name, that a summary's metadata comes to; none of other notes.
+    """Return the texts, by name, derived from a summary's metadata; empty for other notes.
 
     The metadata has been checked.
     """
@@ -75,14 +75,14 @@ def _render_summary(label: str, lines: Sequence[str], points: Sequence[str]) -> 
 
 
 TEXTS = ("description", "content", "label")
-"""Texts of a note, in the order in which one follows from another."""
+"""Texts of a note, in the order in which they are derived."""
 
 
 def own_text(name: str, columns: Mapping[str, Any]) -> str:
-    """Return what one of the texts is where none is given, by a note's other columns.
+    """Return the derived value of one text, from a note's other columns.
 
-    Of a summary it follows from the metadata; else excerpt, description or label stand in
-    for a content, and the beginning of the content for a label.
+    For a summary it is derived from the metadata; else excerpt, description or label replace a
+    missing content, and the beginning of the content a missing label.
     """
     derived = derive(columns["source_type"], columns["metadata"])
     if derived:
@@ -111,14 +111,14 @@ def snippet(
     metadata: Mapping[str, Any],
     links: str = DEFANGED,
 ) -> str:
-    """Return what a list or a search shows of a note beside its label, cleaned for a prompt."""
+    """Return the text of a note in a list or search, beside its label, cleaned for a prompt."""
     points = metadata.get(POINTS[source_type], []) if source_type in POINTS else []
     text = join_points(points[:POINTS_IN_SNIPPET])
     return clean_alone(shorten(text or description or content, SNIPPET_AT_MOST), links)
 
 
 class Passage(NamedTuple):
-    """A part of a note that is found by itself: by its words, and by one vector."""
+    """A part of a note that is indexed by itself, by words and by one vector."""
 
     words: str
     meaning: str
@@ -127,9 +127,9 @@ class Passage(NamedTuple):
 def passages(
     *, label: str, description: str, content: str, more: Sequence[str] = ()
 ) -> list[Passage]:
-    """Return the parts of a note in order, at least one.
+    """Return the passages of a note in order, at least one.
 
-    `more` (tags, names, a document's path) is found by its words, with the first part.
+    `more` (tags, names, a document's path) is added to the words of the first passage.
     """
     # A description that the content says already would count its words twice.
     intro = "" if description in content else description
@@ -144,7 +144,7 @@ def passages(
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Yield parts of at most PASSAGE_AT_MOST characters, broken where the text has a break."""
+    """Yield passages of at most PASSAGE_AT_MOST characters, split at natural breaks."""
     while len(text) > PASSAGE_AT_MOST:
         end = _find_break(text)
         yield text[:end].strip()
@@ -154,7 +154,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def _find_break(text: str) -> int:
-    """Return where the first part ends: in its second half, at the best kind of break."""
+    """Return the end of the first passage: in its second half, at the best kind of break."""
     for pattern in BREAKS:
         ends = [match.end() for match in pattern.finditer(text[:PASSAGE_AT_MOST])]
         if ends and ends[-1] > PASSAGE_AT_MOST // 2:

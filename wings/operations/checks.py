@@ -1,4 +1,4 @@
-"""What must hold at the database before people's words are entrusted to it."""
+"""System checks of sign-in, old settings, the database's log, and replicas."""
 
 import math
 import os
@@ -19,7 +19,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @register(Tags.security)
 def check_provider(**options: Any) -> list[CheckMessage]:
-    """Check that nobody on the way can sign people in, and that somebody can come in at all."""
+    """Check that sign-in by the provider is secure, and that somebody can log in at all."""
     if not settings.OIDC_ISSUER:
         return []
     issuer = urlsplit(settings.OIDC_ISSUER)
@@ -44,12 +44,12 @@ GONE = {
     "MEMORY_LOGIN_FAILURES": "Five wrong passwords in a row lock a name at an address.",
     "MEMORY_LOGIN_LOCK_MINUTES": "A name is locked for ten minutes.",
 }
-"""Settings of earlier versions, with what holds now."""
+"""Settings of earlier versions, with their replacements."""
 
 
 @register
 def check_settings_that_are_gone(**options: Any) -> list[CheckMessage]:
-    """Warn of settings that somebody made and that nothing reads any more."""
+    """Warn of settings that are set but no longer read."""
     return [
         Warning(f"{name} is set, and no longer a setting.", hint=now, id="operations.W003")
         for name, now in GONE.items()
@@ -65,17 +65,17 @@ SILENT = {
     "log_parameter_max_length_on_error": ("0",),
     "log_statement": ("none", "ddl"),
 }
-"""Values with which PostgreSQL's log holds no row, no statement and no parameter."""
+"""Values with which PostgreSQL's log contains no row, statement or parameter."""
 
 
 @register(Tags.database)
 def check_database_logs_no_content(
     *, databases: Sequence[str] | None = None, **options: Any
 ) -> list[CheckMessage]:
-    """Warn where PostgreSQL would write what people said into its own log.
+    """Warn if PostgreSQL would log text of users.
 
-    Of a failed statement it logs the text, of a violated constraint the row, unless told
-    otherwise; only its superuser can tell it.
+    By default it logs the text of a failed statement and the row of a violated constraint; only a
+    superuser can change that.
     """
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
@@ -99,7 +99,7 @@ def check_database_logs_no_content(
 def check_replicas_can_be_read_from(
     *, databases: Sequence[str] | None = None, **options: Any
 ) -> list[CheckMessage]:
-    """Warn of each replica from which nothing would be read, and say why."""
+    """Warn of each replica that would not be read, and why."""
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
     faults = {alias: _find_fault(alias) for alias in settings.READ_DATABASES}

@@ -1,9 +1,8 @@
-"""Turns a migrated database on a coordinator of Citus into a distributed one, step by step.
+"""Distributes a migrated database on a coordinator of Citus, step by step.
 
-What stands in the way of a move (foreign keys, triggers, policies that hold the owner) is
-taken off first, and noted in a table, from which it is put back. Until then nobody serves: only
-the owner may use the schema. What is done is seen in the catalogue, so a run that was
-killed is gone on with by the next one.
+What blocks a move (foreign keys, triggers, policies on the owner) is removed first, and stored in a
+table, from which it is restored. Until then nothing is served: only the owner may use the schema.
+The catalog shows what is done, so the next run continues after a killed one.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from memoryproject.database.clock import execute
 from memoryproject.tenancy.walls import across_tenants
 
 REFERENCE = ["tenancy_apikey", "tenancy_tenant"]
-"""Tables on every node: a key is looked up before it is known whose it is."""
+"""Tables on every node: a key is looked up before its tenant is known."""
 LOCAL = ["events_notification", "jobs_job", "jobs_llmcall", "tenancy_membership"]
-"""Tables on the coordinator: workers lock jobs of all tenants, and people see many tenants."""
+"""Tables on the coordinator: workers lock jobs of all tenants, and people see several tenants."""
 ANCHOR = "episodic_conversation"
-"""The table beside whose shards those of all others lie."""
+"""The table with whose shards all others are co-located."""
 BESIDE_ROWS = ["memory_erase_history", "memory_erase_import", "memory_forget_reasons"]
-"""Functions of the owner, which run where the rows of the tenant are that they name first."""
+"""Functions of the owner that run on the node of the tenant in their first argument."""
 SAVED = "public.memory_undistributed"
-"""Table of what was taken off, and the number of rows of each table; there until all is done."""
+"""Table of what was removed, and of each table's row count; deleted at the end."""
 
 TABLES = f"""
 SELECT c.oid, c.relname, coalesce(t.citus_table_type, 'local') AS kind, t.colocation_id,
@@ -86,17 +85,17 @@ SELECT -1, 'GRANT USAGE ON SCHEMA public TO ' || name
 FROM unnest(ARRAY['memory_app', 'public']) AS name
 WHERE has_schema_privilege(name, 'public', 'USAGE')
 """
-"""PostgreSQL lets everybody use the schema, until that is revoked."""
+"""PostgreSQL lets everybody use the schema, until this is revoked."""
 _ask = partial(execute, using="owner")
 NAMES = {"local": LOCAL, "reference": REFERENCE, "beside": BESIDE_ROWS}
 
 
 class NotDistributed(Exception):
-    """The database cannot be distributed, or is not what it should be at the end."""
+    """The database cannot be distributed, or its state is wrong at the end."""
 
 
 def check_citus() -> None:
-    """Raise NotDistributed where Citus is not in the database."""
+    """Raise NotDistributed if the database does not have Citus."""
     if not _ask("SELECT 1 FROM pg_extension WHERE extname = 'citus'"):
         raise NotDistributed("Citus is not in this database: CREATE EXTENSION citus first.")
 
@@ -142,10 +141,10 @@ def _is_begun() -> bool:
 
 
 def run() -> Iterator[str]:
-    """Do all that is left to do, and yield each statement when it is done.
+    """Do all remaining steps, and yield each statement when it is done.
 
     Raises:
-        NotDistributed: something is not as it should be; then nobody serves yet.
+        NotDistributed: a check failed; nothing is served yet.
     """
     if not _is_begun() and (obstacles := _list_obstacles()):
         _begin(obstacles)
@@ -178,7 +177,7 @@ def run() -> Iterator[str]:
 
 @across_tenants()
 def _begin(obstacles: list[tuple[Any, ...]]) -> None:
-    """Count rows and take off what stands in the way, in one transaction."""
+    """Count rows and remove what blocks the move, in one transaction."""
     with transaction.atomic(using="owner"):
         _ask(f"CREATE TABLE {SAVED} (place int NOT NULL, back text NOT NULL, row_count bigint)")
         _ask(f"INSERT INTO {SAVED} {USERS_OF_SCHEMA}")
@@ -193,11 +192,11 @@ def _begin(obstacles: list[tuple[Any, ...]]) -> None:
 
 @across_tenants()
 def check() -> None:
-    """Look at every table of tenants, count its rows, and look at its shards.
+    """Check kind, row count and shards of every table of tenants.
 
     Raises:
-        NotDistributed: a table is of another kind, lies apart from the others, lost rows, or
-            a shard has no policy that holds its owner, too.
+        NotDistributed: a table has the wrong kind, is not co-located, lost rows, or a shard lacks a
+            policy for its owner.
     """
     faults: list[str] = []
     tables = _ask(TABLES, NAMES)

@@ -1,4 +1,4 @@
-"""Whether the server can serve, and whether what it was given gets done."""
+"""Health checks: whether the server can serve, and whether its work gets done."""
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connections
 from django.db.migrations.executor import MigrationExecutor
@@ -19,7 +19,7 @@ from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 
 
 class HealthLive(APIView):
-    """Whether the process runs, and of which version it is; asks nobody else."""
+    """Whether the process runs, and its version; calls nothing else."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)

@@ -1,4 +1,4 @@
-"""What Prometheus scrapes: counts of all web processes, and what the database knows."""
+"""Metrics for Prometheus: counters of all web processes, and figures from the database."""
 
 import hmac
 import math
@@ -40,7 +40,7 @@ from wings.notes.models import Note
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 COUNTED_BELOW = 100_000
-"""Rows, by PostgreSQL's own estimate, of a table that is counted; of a larger one it is taken."""
+"""Estimated rows of a table below which they are counted exactly."""
 USELESS = (
     "ModelMisbehaved",
     "AnswerCut",
@@ -49,9 +49,9 @@ USELESS = (
     "ContentRefused",
     "RequestRefused",
 )
-"""How a question's own fault is written on its call."""
+"""Class name of the error on calls whose question was at fault."""
 KEPT_S = 10.0
-"""Seconds for which figures from the database are repeated: another scrape costs it nothing."""
+"""Seconds for which figures from the database are cached for other scrapes."""
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 
@@ -69,9 +69,9 @@ def show_metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_scrape(request: HttpRequest) -> bool:
-    """Return whether somebody may see the metrics.
+    """Return whether a client may read the metrics.
 
-    What a proxy on this machine passes on comes from this machine, too, and is somebody else's.
+    Requests through a proxy on this machine have a local address, too, and are refused.
     """
     key: str = settings.METRICS_KEY
     if key:
@@ -84,7 +84,7 @@ def may_scrape(request: HttpRequest) -> bool:
 
 
 class DatabaseCollector:
-    """Reads what the database knows, of all tenants together; no label names one."""
+    """Reads figures of all tenants together from the database; no label names one."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -92,7 +92,7 @@ class DatabaseCollector:
         self._read_at = float("-inf")
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics; where the database is away, that it is."""
+        """Yield the metrics; if the database is unavailable, the metric that says so."""
         with self._lock:
             if time.monotonic() - self._read_at > KEPT_S:
                 self._kept = self._read()
@@ -121,7 +121,7 @@ _database.register(collector)
 
 
 def gauge(name: str, text: str, rows: Iterable[Sequence[Any]] | float, *labels: str) -> Metric:
-    """Return a metric: one number, or of each row the values of its labels, then the number."""
+    """Return a metric: one number, or rows of label values and a number."""
     family = GaugeMetricFamily(name, text, labels=labels)
     lines: Iterable[Sequence[Any]] = rows if isinstance(rows, Iterable) else [[rows]]
     for *values, number in lines:
@@ -130,7 +130,7 @@ def gauge(name: str, text: str, rows: Iterable[Sequence[Any]] | float, *labels: 
 
 
 def read_jobs() -> Iterator[Metric]:
-    """Yield how many jobs are open or dead, how long due ones have waited, and events alike.
+    """Yield the number of open and dead jobs, the longest wait, and the same for events.
 
     Uses indexes: jobs_job_open, jobs_job_dead, events_event_due.
     """
@@ -157,7 +157,7 @@ def read_jobs() -> Iterator[Metric]:
 
 
 def read_models() -> Iterator[Metric]:
-    """Yield which models are away, and what they were asked today (UTC), by purpose."""
+    """Yield which models are down, and today's (UTC) questions by purpose."""
     rows = find_configured().values_list("model", "opened_at", "fault", "context_tokens")
     breakers = {model: rest for model, *rest in rows}
     away = ((model, opened_at is not None) for model, (opened_at, *_) in breakers.items())
@@ -220,7 +220,7 @@ def read_stored() -> Iterator[Metric]:
 
 
 def read_replicas() -> Iterator[Metric]:
-    """Yield which replicas may be read from, and how old what they show may be."""
+    """Yield which replicas may be read, and how old their data may be."""
     ages: dict[str, float] = {}
     for replica in settings.READ_DATABASES:
         try:
@@ -235,7 +235,7 @@ def read_replicas() -> Iterator[Metric]:
 
 
 def count_rows(rows: QuerySet[Model], relation: str) -> float:
-    """Return how many rows there are; of many, what the catalogue says of a table or index."""
+    """Return the number of rows; for a large table or index, the catalog's estimate."""
     look = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(%s)"
     ((estimate,),) = execute(look, [f"public.{relation}"])
     return float(estimate) if estimate >= COUNTED_BELOW else rows.order_by().count()

@@ -1,7 +1,7 @@
-"""Checks the counts of what tenants store, which triggers keep, against the rows themselves.
+"""Compares the stored sizes of tenants, which triggers maintain, with the rows themselves.
 
-A count that does not fit is repaired by adding the difference, and said in the log. So whoever
-writes meanwhile need not wait: his rows and his count come with one commit.
+A wrong count is repaired by adding the difference, and logged. Writers need not wait: their rows
+and counts are committed together.
 """
 
 import logging
@@ -30,23 +30,23 @@ COUNTED: dict[type[TenantModel], Sequence[str]] = {
     Note: _NOTE,
     NoteVersion: _NOTE,
 }
-"""The columns of each table whose bytes its trigger counts (`CountStored` in the migrations)."""
+"""Columns of each table whose bytes its trigger counts (`CountStored` in the migrations)."""
 CHECKED = "stored sizes checked"
-"""The name of the note that says when the last round of checks ended, or how far it is: the
-tenant that was checked last."""
+"""Name of the note with the end of the last round of checks, or the tenant that was checked
+last."""
 ROUND_S = 1.0
-"""Seconds for which the reconciler checks tenants before it goes on with what else it does."""
+"""Seconds for which the reconciler checks tenants before it continues with other work."""
 
 
 class Drift(NamedTuple):
-    """How much more a tenant stores than its counts say; below zero: less."""
+    """How much more a tenant stores than its counts say; negative: less."""
 
     rows: int
     bytes: int
 
 
 def find_drift(tenant_id: uuid.UUID, *, using: str = "default") -> Drift:
-    """Return the drift, by one statement: it sees rows and counts as of one moment."""
+    """Return the drift by one statement, which sees rows and counts of the same moment."""
     tenant = Tenant.objects.using(using).filter(id=tenant_id)
     actual = [_measure(model, columns, tenant_id) for model, columns in COUNTED.items()]
     counted = _sum(StoredSize, tenant_id, rows=Sum("row_count"), bytes=Sum("byte_count"))
@@ -66,7 +66,7 @@ def _measure(model: type[TenantModel], columns: Sequence[str], tenant_id: uuid.U
 
 
 def _sum(model: type[TenantModel], tenant_id: uuid.UUID, **sums: Any) -> dict[str, Coalesce]:
-    """Return each of the sums over a tenant's rows as a part of a statement."""
+    """Return the sums over a tenant's rows as parts of a statement."""
     rows = model.across_tenants.filter(tenant_id=tenant_id).order_by().values("tenant_id")
     return {
         name: Coalesce(Subquery(rows.annotate(sum=one).values("sum")), 0)
@@ -75,7 +75,7 @@ def _sum(model: type[TenantModel], tenant_id: uuid.UUID, **sums: Any) -> dict[st
 
 
 def repair(tenant_id: uuid.UUID, *, using: str = "default") -> Drift:
-    """Add what a tenant's counts lack, and say so in the log; return it."""
+    """Add the drift to a tenant's counts, and log it; return it."""
     drift = find_drift(tenant_id, using=using)
     if drift != (0, 0):
         StoredSize.across_tenants.using(using).create(
@@ -97,7 +97,7 @@ def repair_all(*, using: str) -> None:
 def check_nightly(*, at_most: int) -> None:
     """Repair the counts of some tenants, so that each is checked once a day (UTC).
 
-    Called again and again, `at_most` tenants and about a second each time.
+    Called repeatedly, for `at_most` tenants and about a second each time.
     """
     noted = installation.find_note(CHECKED)
     now = read_database_clock()

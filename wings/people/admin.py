@@ -27,7 +27,7 @@ class PersonAdmin(ReadOnlyAdmin):
     )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """Show with the people also the names and ids that nobody has made one of."""
+        """Show people, and also the names and ids that belong to no person yet."""
         words = request.GET.get("q", "").replace("\x00", "").strip()
         tenant_id = read_id(walls.get_seen())
         known = queries.find_known(tenant_id, words, at_most=KNOWN_AT_MOST)
@@ -37,6 +37,6 @@ class PersonAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Person], search_term: str
     ) -> Any:
-        """Return the people whose name, or another name or id of theirs, holds the words."""
+        """Return the people with the words in a name or an id."""
         found, is_distinct = super().get_search_results(request, queryset, search_term)
         return found | queryset.filter(queries.is_named(search_term)), is_distinct

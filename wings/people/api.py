@@ -1,4 +1,4 @@
-"""The calls `people`: who is who, and all that the tenant has of somebody."""
+"""The calls `people`: who is who, and all data of a person."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ RENDERED: dict[str, tuple[tuple[str, ...], Render]] = {
     "notes": (("conversation",), lambda tenant, page: map(render_note, page)),
     "answers": (("conversation", "asked_by"), render_receipts),
 }
-"""Relations that are loaded with a kind of a person's rows, and the function that renders them."""
+"""By kind: the relations to load with a person's rows, and the function that renders them."""
 KINDS = list(RENDERED)
 
 
@@ -85,7 +85,7 @@ class PersonOutput(Output):
 
 
 class DetailedPerson(PersonOutput):
-    """A person with names and ids, those of merged people included, and how much is theirs."""
+    """A person with all names and ids, merged people's included, and amounts of data."""
 
     user_ids = serializers.ListField(child=serializers.CharField())
     speakers = serializers.ListField(child=serializers.CharField())
@@ -109,7 +109,7 @@ def render_person(person: Person) -> dict[str, Any]:
 
 
 class People(KeyedView):
-    """Lists people, newest first, and adds one."""
+    """Lists people, newest first, and adds a person."""
 
     scope = Scope.READ
     writing_scope = Scope.CURATE
@@ -142,7 +142,7 @@ class OnePerson(ReadView):
 
 
 class MergePerson(KeyedView):
-    """Says that a person is another one."""
+    """Merges a person into another."""
 
     scope = Scope.CURATE
 
@@ -173,14 +173,14 @@ class UnmergePerson(KeyedView):
 
 
 class ExportPage(serializers.Serializer[Any]):
-    """A page of what is a person's."""
+    """A page of a person's data."""
 
     items = serializers.ListField(child=serializers.DictField())
     next = serializers.CharField(allow_null=True)
 
 
 class ExportPerson(KeyedView):
-    """Everything of a person, kind by kind."""
+    """All data of a person, kind by kind."""
 
     scope = Scope.ADMIN
 
@@ -193,7 +193,7 @@ class ExportPerson(KeyedView):
 
 
 def take_kind(person: Person, kind: str, *, query: dict[str, Any]) -> dict[str, Any]:
-    """Return a page of what is a person's, of one of `KINDS`."""
+    """Return a page of a person's data, of one of `KINDS`."""
     tenant, (related, render) = person.tenant, RENDERED[kind]
     rows = queries.list_belongings(tenant, queries.find_identity(person))[kind]
     rows = rows.select_related(*related) if related else rows

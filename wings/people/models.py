@@ -1,4 +1,4 @@
-"""Tables of people, their names and ids, and the merges of two into one."""
+"""Tables of people, their names and ids, and merges."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -10,9 +10,9 @@ from memoryproject.tenancy.models import TenantModel
 
 
 class Person(TenantModel):
-    """Somebody, under the names and ids by which a tenant's agents know them.
+    """A person, with the names and ids by which a tenant's agents know them.
 
-    A merge moves no row: it says that a person is another one, and can be undone.
+    A merge moves no rows: it states that two people are the same, and can be undone.
     """
 
     name = models.TextField(help_text="What people call them.")
@@ -26,7 +26,7 @@ class Person(TenantModel):
 
 
 class Alias(TenantModel):
-    """A name or an id of a person; it is nobody else's."""
+    """A name or an id of a person; unique among people."""
 
     class Kind(models.TextChoices):
         USER = "user", "user_id"
@@ -46,7 +46,7 @@ class Alias(TenantModel):
 
 
 class Merge(TenantModel):
-    """That somebody said that two people are one; kept when it is undone."""
+    """A merge of two people; kept when it is undone."""
 
     person = TenantForeignKey(Person, db_index=False, help_text="Who turned out to be another.")
     into = TenantForeignKey(Person, db_index=False, help_text="Whom.")

@@ -1,4 +1,4 @@
-"""Finds people, and all that the tenant has of one of them. Every query names its tenant."""
+"""Finds people, and all data of a person. Every query names its tenant."""
 
 import uuid
 from dataclasses import dataclass
@@ -27,41 +27,41 @@ from wings.people.models import Alias, Merge, Person
 
 
 class Identity(NamedTuple):
-    """Under which names and ids a person is known, those of merged people included."""
+    """The names and ids of a person, including those of merged people."""
 
     person_ids: tuple[uuid.UUID, ...]
-    """The person first."""
+    """Ids of the people, the person's own first."""
     user_ids: tuple[str, ...]
     speakers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Somebody whom agents know: a person, or a name or id that nobody has made one of yet."""
+    """A person, or a name or id that belongs to no person yet."""
 
     tenant: Tenant
     name: str
     kind: str = ""
-    """Kind of name, such as an alias; empty for a person."""
+    """Kind of the name, such as an alias; empty for a person."""
     person_id: uuid.UUID | None = None
 
     @property
     def identity(self) -> Identity:
-        """Under what somebody is known of whom there is no row."""
+        """Names and ids of somebody without a row."""
         is_user = self.kind == Alias.Kind.USER
         return Identity((), (self.name,) if is_user else (), () if is_user else (self.name,))
 
 
 def is_named(words: str) -> Q:
-    """Return the condition on a person whose name, or another name or id of theirs, has words."""
+    """Return the condition that a name or id of a person contains the words."""
     named = Alias.across_tenants.filter(value__icontains=words).values("person")
     return Q(name__icontains=words) | Q(id__in=named)
 
 
 def find_known(tenant_id: uuid.UUID | None, words: str = "", *, at_most: int) -> list[Known]:
-    """Return whom a tenant, or any that is seen, knows by words in a name or id; people first.
+    """Return whom a tenant knows by a name or id with the words; people first.
 
-    Of those who are no person yet the user ids, and who spoke in the newest conversations.
+    Then user ids and speakers of the newest conversations that belong to no person yet.
     """
     of_tenant = Q(tenant=tenant_id) if tenant_id else Q()
     people = Person.across_tenants.filter(of_tenant, is_named(words))
@@ -87,7 +87,7 @@ def find_known(tenant_id: uuid.UUID | None, words: str = "", *, at_most: int) ->
 
 
 def find_identity(person: Person) -> Identity:
-    """Return who a person is, with all who were merged into them: a query a generation."""
+    """Return a person's identity, with all merged people: a query per generation."""
     merges = Merge.objects.of(person.tenant).filter(undone_at=None)
     person_ids, newest = [person.id], [person.id]
     while newest:
@@ -103,17 +103,16 @@ def find_identity(person: Person) -> Identity:
 
 
 def find_merge(person: Person) -> Merge | None:
-    """Return the merge that makes a person another one; None: there is none that holds."""
+    """Return the merge of a person into another; None: there is no active one."""
     rows = Merge.objects.of(person.tenant).filter(person=person, undone_at=None)
     return rows.select_related("into").first()
 
 
 def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversation]:
-    """Return the conversations of a person: of their user ids, and those they lead alone.
+    """Return a person's conversations: those of their user ids, and those they have alone.
 
-    Alone means: they speak there, nobody else speaks as `user`, with a name or without one, and
-    the conversation names no user, or one of theirs. What an assistant, a tool or a system prompt
-    says in it was said to them.
+    Alone means: they speak, nobody else speaks as `user`, named or not, and the conversation has no
+    user, or one of theirs. Messages of assistants, tools and system prompts in it are to them.
     """
     rows = Conversation.objects.of(tenant)
     mine = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
@@ -126,29 +125,29 @@ def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversatio
 
 
 def conversations_shared(tenant: Tenant, identity: Identity) -> QuerySet[Conversation]:
-    """Return the conversations in which a person speaks, and which are not theirs alone."""
+    """Return the conversations in which a person speaks that are not theirs alone."""
     said = Message.objects.of(tenant).filter(is_said_by(identity), conversation=OuterRef("pk"))
     mine = conversations_of(tenant, identity).values("id")
     return Conversation.objects.of(tenant).filter(Exists(said)).exclude(id__in=mine)
 
 
 def said_by(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
-    """Return what was said under a person's names, or as theirs, anywhere."""
+    """Return messages under a person's names or user ids, in any conversation."""
     return Message.objects.of(tenant).filter(is_said_by(identity))
 
 
 def is_said_by(identity: Identity) -> Q:
-    """Return what holds of messages under a person's names, or that name one of their user ids."""
+    """Return the condition for messages under a person's names or user ids."""
     is_named = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
     return Q(name__in=identity.speakers) | is_named
 
 
 def replies_to(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
-    """Return what assistants and tools said to a person in conversations that others share.
+    """Return messages of assistants and tools to a person in shared conversations.
 
-    Such a message answers whoever has spoken last before it; one that opens a conversation
-    greets whoever speaks first. Who speaks is a message with the role `user`, or of the person's.
-    Uses index: the unique one of messages by conversation and seq.
+    Such a message answers the last speaker before it; at the beginning of a conversation, the first
+    speaker. Speakers are the authors of messages with the role `user`, and the person. Uses index:
+    the unique one of messages by conversation and seq.
     """
     is_theirs = is_said_by(identity)
     turns = Message.objects.of(tenant).filter(
@@ -167,23 +166,23 @@ def replies_to(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """How much of a conversation is a person's."""
+    """A person's share of a conversation."""
 
     conversation: Conversation
     is_theirs: bool
-    """It is of one of their user ids, or nobody else speaks in it."""
+    """Whether it is of one of their user ids, or nobody else speaks in it."""
     theirs: int
-    """Messages under their names."""
+    """Number of messages under their names."""
     replies: int
-    """Messages of assistants and tools to them; 0 where the conversation is theirs."""
+    """Number of messages of assistants and tools to them; 0 if the conversation is theirs."""
     others: int
-    """All further messages."""
+    """Number of all other messages."""
     speakers: tuple[str, ...]
-    """Others who speak as `user`, in order; the empty name: somebody without one."""
+    """Others who speak as `user`, in order; the empty name is a speaker without one."""
 
 
 def list_presences(tenant: Tenant, identity: Identity, *, at_most: int) -> list[Presence]:
-    """Return a person's conversations, and behind them those that others share, in order of id."""
+    """Return a person's conversations, then the shared ones, in order of id."""
     mine = conversations_of(tenant, identity).order_by("id")[:at_most]
     presences = [_find_presence(row, identity, is_theirs=True) for row in mine]
     shared = conversations_shared(tenant, identity).order_by("id")[: at_most - len(presences)]
@@ -207,11 +206,11 @@ def _find_presence(conversation: Conversation, identity: Identity, *, is_theirs:
 
 
 def list_belongings(tenant: Tenant, identity: Identity) -> dict[str, QuerySet[Any]]:
-    """Return by kind, in no order, what is a person's: theirs is a conversation with all in it.
+    """Return a person's data by kind, unordered: their conversations with all in it.
 
-    Of conversations that others share what they said under their names, the episodes with it, and
-    the facts that it supports. `answers` are receipts: asked in their conversations, or having
-    served one of these facts or episodes.
+    From shared conversations: what they said under their names, its episodes, and the facts that it
+    supports. `answers` are receipts asked in their conversations, or that served one of these facts
+    or episodes.
     """
     homes = Q(conversation__in=conversations_of(tenant, identity))
     said = said_by(tenant, identity)

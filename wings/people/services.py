@@ -1,4 +1,4 @@
-"""Adds people, merges two into one, and undoes that; erases them."""
+"""Adds and erases people, merges two into one, and undoes merges."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ def get_person(*, tenant: Tenant, person_id: uuid.UUID) -> Person:
 def add_person(
     *, tenant: Tenant, name: str, user_ids: Iterable[str], speakers: Iterable[str]
 ) -> Person:
-    """Add somebody; raise Conflict where a name or id is another person's."""
+    """Add a person; raise Conflict if a name or id is another person's."""
     named = {Alias.Kind.USER: user_ids, Alias.Kind.SPEAKER: speakers}
     try:
         with transaction.atomic():
@@ -39,11 +39,11 @@ def add_person(
 def merge(
     *, tenant: Tenant, person_id: uuid.UUID, into_id: uuid.UUID, actor: str, reason: str
 ) -> Person:
-    """Say that a person is another one; return that one.
+    """Merge a person into another; return the other.
 
     Raises:
         NotFound: the tenant has no such person.
-        Conflict: they are one already, or one of them is somebody else since another merge.
+        Conflict: they are merged already, or one of them is merged into somebody else.
         Problem: no reason, or one of more than 2,000 characters.
     """
     reason = check_reason(reason)
@@ -64,7 +64,7 @@ def undo_merge(
 
     Raises:
         NotFound: the tenant has no such person.
-        Conflict: the person is nobody else.
+        Conflict: the person is not merged.
         Problem: no reason, or one of more than 2,000 characters.
     """
     reason = check_reason(reason)

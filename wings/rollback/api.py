@@ -1,4 +1,4 @@
-"""Rolls back what came from one source, lists rollbacks and lifts them."""
+"""Rolls back a source, lists rollbacks and lifts quarantines."""
 
 import uuid
 from collections import Counter
@@ -20,7 +20,7 @@ from wings.rollback import rollback
 
 
 class RollbackInput(Reasoned):
-    """The body of `rollbacks`: all that is given must fit; a source must be named."""
+    """The body of `rollbacks`: all given conditions must match; a source is required."""
 
     since = fields.MomentField()
     key_id = fields.IdField(required=False)
@@ -31,7 +31,7 @@ class RollbackInput(Reasoned):
 
 
 class CountsOutput(fields.Output):
-    """The figures of a rollback."""
+    """The counts of a rollback."""
 
     def get_fields(self) -> dict[str, Any]:
         return {name: serializers.IntegerField() for name in rollback.FIGURES}
@@ -41,7 +41,7 @@ class CountsOutput(fields.Output):
 
 
 class RemainingOutput(fields.Output):
-    """What is still to be done, or what a dry run has not looked at."""
+    """What is still to be done, or what a dry run has not checked."""
 
     conversations = serializers.IntegerField()
     messages = serializers.IntegerField()

@@ -1,10 +1,9 @@
-"""Has what an engine made taken back and made anew, from the same messages.
+"""Reverts an engine's results and makes them again from the same messages.
 
-That is what the offline engine made while it stood in for a language model, with its episodes; or
-the facts that an older offline engine wrote in words of its own. The runs are reverted, and a job
-makes the rest once more. Each conversation is a transaction of its own: what was
-interrupted goes on with those that are left. What people have changed since stays as it is, and
-each revert is a changeset that can be reverted itself.
+Either episodes and facts that the offline engine made as a fallback, or facts of an older offline
+engine. Its runs are reverted, and a job makes the results again. Each conversation is one
+transaction, so an interrupted run continues with the others. What people have changed since stays,
+and each revert is a changeset that can be reverted itself.
 """
 
 import uuid
@@ -26,18 +25,18 @@ from wings.rollback.rollback import Counts
 
 STOOD_IN = Q(kind=Changeset.Kind.CONSOLIDATION, degraded=True)
 OLD_OFFLINE = Q(kind=Changeset.Kind.CONSOLIDATION, degraded=False, engine=ENGINE) & ~Q(model=MODEL)
-"""Runs of offline engines before this one."""
+"""Condition on runs of older offline engines."""
 
 
 def find_degraded(*, tenant: Tenant) -> list[uuid.UUID]:
-    """Return the conversations with episodes or facts that the offline engine made in an outage."""
+    """Return conversations with episodes or facts made by the offline engine as a fallback."""
     episodes = Episode.objects.of(tenant).filter(degraded=True, withheld_by=None)
     ids = {*episodes.values_list("conversation_id", flat=True)}
     return sorted(ids.union(_find_conversations(tenant, STOOD_IN)))
 
 
 def find_old_offline(*, tenant: Tenant) -> list[uuid.UUID]:
-    """Return the conversations with facts that an older offline engine made."""
+    """Return conversations with facts of an older offline engine."""
     return sorted(_find_conversations(tenant, OLD_OFFLINE))
 
 
@@ -48,9 +47,9 @@ def _find_conversations(tenant: Tenant, runs: Q) -> set[uuid.UUID]:
 
 
 def learn_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
-    """Have what the offline engine made of one conversation made anew; return the counts.
+    """Queue making a conversation's fallback results again; return the counts.
 
-    A job does it, as soon as a worker is free and the model answers.
+    A job does it once a worker is free and the model answers.
     """
     with transaction.atomic():
         conversation = lock_home(act.tenant, conversation_id)
@@ -69,7 +68,7 @@ def learn_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
 
 
 def learn_facts_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
-    """Have the facts that an older offline engine made of a conversation made anew by a job.
+    """Queue making a conversation's facts of an older offline engine again.
 
     Its episodes stay as they are.
     """
@@ -83,7 +82,7 @@ def learn_facts_again(*, act: Act, conversation_id: uuid.UUID) -> Counts:
 def _draw_anew(
     conversation: Conversation, episodes: Sequence[Episode], act: Act, *, runs: Q
 ) -> Counts:
-    """Revert runs, and those that read `episodes`; draw facts anew from the other episodes."""
+    """Revert runs, and those that read `episodes`; extract facts again from the others."""
     tainted = rollback.find_tainted(conversation, episodes, also=runs)
     counts = Counts(episodes=len(episodes))
     for run in sorted(tainted, key=lambda run: run.id, reverse=True):
@@ -95,7 +94,7 @@ def _draw_anew(
 
 
 def _make_record(act: Act, conversation_id: uuid.UUID) -> Withholding:
-    """Create the record of why episodes were taken apart; it withholds no message."""
+    """Create the record of why episodes were taken apart; it quarantines no message."""
     now = episodic_queries.database_now()
     return Withholding.objects.create(
         tenant=act.tenant,

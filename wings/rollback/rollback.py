@@ -1,11 +1,11 @@
-"""Previews, runs and lifts a rollback: of all that came from one source since some moment.
+"""Previews, runs and lifts the rollback of a source since some time.
 
-What the source said is quarantined, the runs that learnt from it are reverted, and what is
-left of what they had read is learnt anew. A later run is reverted too where it built on
-a fact that one of these had changed. What people have done since stays as it is.
+The source's messages are quarantined, the runs that learned from them are reverted, and facts are
+extracted again from the other messages. Later runs are reverted, too, if they built on a fact
+changed by one of these. Changes by people stay.
 
-Each conversation is a transaction of its own, so that nobody waits for all of them. A few
-are done at once; where there are more, a worker goes on with them.
+Each conversation is one transaction, so that nobody waits for all of them. A few are done at once;
+if there are more, a worker continues.
 """
 
 import uuid
@@ -34,31 +34,30 @@ from semantic.user_facts import lock_home
 
 NONE = Q(id__in=())
 CONVERSATIONS_AT_ONCE = 10
-"""Conversations that are done while somebody waits, and that a preview looks at."""
+"""Number of conversations done while the caller waits, and previewed."""
 LISTED_AT_ONCE = 200
 FIGURES = "conversations messages episodes returned runs closed reopened redrawn left".split()
 Counts = Counter[str]
-"""What rolling back a source changes, in figures.
+"""The effects of a rollback, in numbers.
 
-`messages` are quarantined; `episodes` were taken apart, and `returned` messages of others in
-them went back to the window; `runs` were reverted, which closed `closed` facts and restored
-`reopened` ones; `redrawn` episodes are learnt from anew; `left` facts stay as they are, since
-people have changed them since.
+`messages` are quarantined; `episodes` were taken apart, and their other `returned` messages went
+back to the window; `runs` were reverted, which closed `closed` facts and restored `reopened` ones;
+from `redrawn` episodes facts are extracted again; `left` facts stay, since people have changed
+them.
 """
 NOTHING_SAID = "This source has said nothing since then that is not quarantined."
 
 
 def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
-    """Return what rolling back the source of an unsaved row would come to.
+    """Return what the rollback of an unsaved row would do.
 
     That is the counts in its first conversations, how many conversations and messages were not
-    looked at, and which active facts would be retired, up to 200. It does it and takes it back,
-    one conversation after the other, so that the counts are those of the deed; other writers of
-    that conversation wait meanwhile.
+    checked, and which active facts would be retired, up to 200. It rolls each conversation back and
+    undoes it, so the counts are exact; other writers of the conversation wait meanwhile.
 
     Raises:
-        Problem: no reason, or nothing but a time is given.
-        NotFound: the source has said nothing since then that is not quarantined.
+        Problem: no reason, or only a time is given.
+        NotFound: the source has no messages since then that are not quarantined.
     """
     _check(source)
     messages = episodic.messages_from(source)
@@ -80,10 +79,10 @@ def preview(source: Withholding) -> tuple[Counts, dict[str, int], list[Fact]]:
 
 
 def roll_back(withholding: Withholding) -> None:
-    """Save the row, and roll back what came from its source until now; raise as `preview` does.
+    """Save the row, and roll back its source until now; raises as `preview`.
 
-    Its `done_at` says whether a worker goes on with it. Receipts of past answers, what was
-    reviewed and what is posted after this call stay as they are.
+    Without `done_at` a worker continues. Receipts, reviews and messages posted after this call are
+    not affected.
     """
     with transaction.atomic():
         work = start(withholding)
@@ -94,21 +93,21 @@ def roll_back(withholding: Withholding) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A rollback that is on record, with its job, and the first conversations to be done."""
+    """A recorded rollback, its job, and the first conversations to do."""
 
     withholding: Withholding
     job_id: uuid.UUID
     left: Sequence[uuid.UUID]
 
     def do(self) -> None:
-        """Do it at once where it is little; the transaction that started it is over."""
+        """Do it at once if it is small; the transaction that started it has ended."""
         if len(self.left) <= CONVERSATIONS_AT_ONCE:
             run_job(str(self.job_id))
             self.withholding.refresh_from_db()
 
 
 def start(withholding: Withholding) -> Work:
-    """Save the row with the job that rolls back its source, inside the caller's transaction."""
+    """Save the row with a job for the rollback, inside the caller's transaction."""
     _check(withholding)
     withholding.save(force_insert=True)
     left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
@@ -124,7 +123,7 @@ def _check(source: Withholding) -> None:
 
 
 def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
-    """Lift a quarantine: what is in it is processed and learnt from like new.
+    """Lift a quarantine: its messages are processed like new ones.
 
     Raises:
         NotFound: the tenant has no such rollback.
@@ -148,10 +147,10 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
 
 
 def run_rollback(claim: Claim) -> None:
-    """Do what is left of a withholding, or of lifting it, for a minute at most; then hand back.
+    """Continue a quarantine, or its lifting, for up to a minute; then give the job back.
 
     Raises:
-        LeaseLost: somebody else does the same; what was done here before is done.
+        LeaseLost: another worker does it; finished parts stay finished.
     """
     rows = Withholding.objects.of(claim.tenant).filter(id=claim.scope)
     while left := _find_left(rows):
@@ -174,7 +173,7 @@ def _find_left(rows: QuerySet[Withholding]) -> list[uuid.UUID]:
 
 
 def _take(tenant: Tenant, rows: QuerySet[Withholding], conversation_id: uuid.UUID) -> None:
-    """Do one conversation, whichever of the two is wanted by now."""
+    """Do one conversation: quarantine or lift, whichever is wanted by now."""
     conversation = lock_home(tenant, conversation_id)
     withholding = rows.select_for_update().first()
     if withholding is None:
@@ -189,7 +188,7 @@ def _take(tenant: Tenant, rows: QuerySet[Withholding], conversation_id: uuid.UUI
 
 
 def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
-    """Roll back what a locked conversation has of the quarantined source; return the counts."""
+    """Roll back a quarantined source in one locked conversation; return the counts."""
     message_ids, episodes = episodic.find_messages(conversation, withholding)
     if not message_ids:
         return Counter()
@@ -211,11 +210,11 @@ def undo_in(conversation: Conversation, *, withholding: Withholding) -> Counts:
 def find_tainted(
     conversation: Conversation, episodes: Sequence[Episode], *, also: Q = NONE
 ) -> list[Changeset]:
-    """Return the runs in effect that read one of the episodes, and those that built on them.
+    """Return the active runs that read one of the episodes, and those that built on them.
 
-    `also` is a condition of further runs to begin with.
-    A run and the episodes that it has read bear the same time. One that was drawn anew bears
-    that of its last run; what earlier ones drew from it is told by evidence.
+    `also` is a condition for further runs to start from. A run and the episodes it read have the
+    same time. An episode read again has the time of its last run; for earlier runs evidence is
+    used.
     """
     times = {episode.consolidated_at for episode in episodes if episode.consolidated_at}
     runs = Changeset.objects.within(conversation).filter(kind=Changeset.Kind.CONSOLIDATION)
@@ -259,7 +258,7 @@ def revert_run(run: Changeset, act: Act) -> Counts:
 def episodes_of(
     conversation: Conversation, runs: Sequence[Changeset], *, but: Sequence[uuid.UUID]
 ) -> list[uuid.UUID]:
-    """Return the episodes that these runs have read, `but` some."""
+    """Return the episodes that these runs read, `but` some."""
     evidence = Evidence.objects.of(conversation.tenant).filter(changeset__in=list(runs))
     was_read = Q(consolidated_at__in=[run.started_at for run in runs])
     rows = Episode.objects.of(conversation.tenant).filter(

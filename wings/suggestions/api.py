@@ -29,7 +29,7 @@ class SuggestedFact(fields.Output):
 
 
 class SuggestionOutput(fields.Output):
-    """Two facts that look like a contradiction or a duplicate."""
+    """Two facts that may be a contradiction or a duplicate."""
 
     table = Suggestion
     columns = (
@@ -71,13 +71,13 @@ class DecisionView(Curating):
     def decide(
         self, decide: Callable[..., Suggestion], suggestion_id: uuid.UUID, reason: str
     ) -> Response:
-        """Accept or decline; `reason` is written down where the caller has none."""
+        """Accept or decline; `reason` is recorded if the caller gives none."""
         act = self.take_act({"reason": reason, **self.read(DecisionInput)})
         return Response(SuggestionOutput(decide(act=act, suggestion_id=suggestion_id)).data)
 
 
 class AcceptSuggestion(DecisionView):
-    """Does what a suggestion says."""
+    """Applies a suggestion."""
 
     @describe("accept_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
@@ -86,12 +86,12 @@ class AcceptSuggestion(DecisionView):
         return self.decide(forgetting.accept_suggestion, suggestion_id, "Accepted a suggestion.")
 
     def may_erase(self) -> bool:
-        """Return whether the caller may delete for good."""
+        """Return whether the caller may erase permanently."""
         return Scope.ADMIN in self.key().scopes
 
 
 class DeclineSuggestion(DecisionView):
-    """Leaves both facts as they are, or restores what a user asked to forget."""
+    """Leaves both facts as they are, or restores a fact that a user asked to forget."""
 
     @describe("decline_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:

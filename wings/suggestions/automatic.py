@@ -1,4 +1,4 @@
-"""Lets a rule decide on its own suggestions: where it was measured, so many a day, until undone.
+"""Lets proven rules accept their own suggestions, up to a number per day, until undone.
 
 Off by default. Each decision is a changeset of its own, with the rule as its actor.
 """
@@ -20,17 +20,17 @@ from wings.suggestions import suggestions, triage
 from wings.suggestions.triage import AUTOMATIC, Rule
 
 SETTING = "automatic_rules"
-"""Setting of a tenant: suggestions a day that a rule may accept, by `kind:reason`."""
+"""Key of a tenant's settings: suggestions per day that a rule may accept, by `kind:reason`."""
 DECIDED_AT_LEAST, PERCENT_AT_LEAST = 20, 90
-"""People have decided on so many of a rule's suggestions, and accepted such a share."""
+"""Number of a rule's suggestions that people must have decided, and the share they accepted."""
 A_DAY_AT_MOST, AT_ONCE = 100, 10
 UNDONE_AT_MOST = 2
-"""Decisions undone in 30 days at which a rule stops until somebody allows it anew."""
+"""Decisions undone in 30 days at which a rule stops until it is allowed again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Automation:
-    """How a rule stands. `at_most` a day, allowed `since` then; 0: it is not allowed to decide."""
+    """State of a rule. `at_most` per day, allowed `since` then; 0: not allowed."""
 
     rule: Rule
     decided: int
@@ -42,7 +42,7 @@ class Automation:
 
     @property
     def percent(self) -> int:
-        """How many of its suggestions people accepted."""
+        """Percentage of its suggestions that people accepted."""
         return round(100 * self.accepted / self.decided) if self.decided else 0
 
     @property
@@ -52,16 +52,16 @@ class Automation:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it would decide, but people undid what it did, or it is right less often now."""
+        """Whether it is allowed but stopped, as people undid its decisions or its share fell."""
         return self.at_most > 0 and (self.undone >= UNDONE_AT_MOST or not self.is_proven)
 
 
 def list_automations(
     tenant: Tenant, *, now: datetime, rates: triage.Rates | None = None
 ) -> list[Automation]:
-    """Return how each rule stands that somebody has decided on, or allowed to decide.
+    """Return the state of each rule that somebody has decided on, or allowed.
 
-    `rates` are those of `triage.measure_rules`, where the caller has asked already.
+    `rates` is the result of `triage.measure_rules`, if the caller has it already.
     """
     rates = triage.measure_rules(tenant) if rates is None else rates
     names = {":".join(rule) for rule in rates} | set(tenant.settings.get(SETTING, {}))
@@ -70,7 +70,7 @@ def list_automations(
 
 
 def has_stopped(tenant: Tenant, *, now: datetime, rates: triage.Rates | None = None) -> bool:
-    """Return whether a rule that may decide does so no longer."""
+    """Return whether an allowed rule must stop."""
     if SETTING not in tenant.settings:
         return False
     return any(row.is_stopped for row in list_automations(tenant, now=now, rates=rates))
@@ -92,10 +92,10 @@ def _measure(tenant: Tenant, rule: Rule, rate: tuple[int, int], now: datetime) -
 
 
 def allow_rule(tenant: Tenant, rule: Rule, *, at_most: int, now: datetime) -> None:
-    """Let a rule accept so many of its suggestions a day; 0: none.
+    """Let a rule accept this many of its suggestions a day; 0: none.
 
     Raises:
-        Problem: it is not proven, or it would be too many.
+        Problem: it is not proven, or the number is too high.
     """
     known = {row.rule: row for row in list_automations(tenant, now=now)}
     if not 0 <= at_most <= A_DAY_AT_MOST:
@@ -113,7 +113,7 @@ def allow_rule(tenant: Tenant, rule: Rule, *, at_most: int, now: datetime) -> No
 
 
 def decide_alone(*, at_most: int) -> None:
-    """Accept what tenants' rules may accept by themselves now."""
+    """Accept the suggestions that tenants' rules may accept now."""
     now = timezone.now()
     for tenant in Tenant.objects.filter(settings__has_key=SETTING).order_by("id"):
         for row in list_automations(tenant, now=now):
@@ -125,7 +125,7 @@ def decide_alone(*, at_most: int) -> None:
 
 
 def _announce_stop(tenant: Tenant, row: Automation) -> None:
-    """Tell once that a rule decides no longer, counted from when it was allowed."""
+    """Announce once that a rule has stopped, since it was allowed."""
     name = ":".join(row.rule)
     announced = Event.objects.of(tenant).filter(type=EventType.RULE_STOPPED, webhook=None)
     if not announced.filter(created_at__gte=row.since, data__rule_id=name).exists():

@@ -18,7 +18,7 @@ from semantic.services import Ledger, invalidate_fact, reinforce_fact
 from wings.marks.mark_finding import mark_places
 
 Decision = Suggestion.Decision
-"""Decision on a suggestion, which is also the note of its step."""
+"""A decision on a suggestion, also the note of its step."""
 OPEN = Q(is_withdrawn=False) & (Q(decision="") | Q(is_reopened=True))
 _ACTIVE = Q(old_fact__invalid_at=None, new_fact__invalid_at=None)  # no new fact, none invalid
 _FORGOTTEN = Q(kind=SuggestionKind.ERASE, old_fact__invalidated_because=Fact.Because.FORGOTTEN)
@@ -26,9 +26,9 @@ OPEN &= _ACTIVE | _FORGOTTEN
 
 
 def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Suggestion]:
-    """Return what curators have to decide on, or the others, with facts and conversation.
+    """Return open suggestions, or the others, with facts and conversation.
 
-    None is about a fact that waits for approval. Uses index: semantic_suggestion_undecided.
+    Without those about pending facts. Uses index: semantic_suggestion_undecided.
     """
     rows = Suggestion.objects.of(tenant).select_related("old_fact", "new_fact", "conversation")
     if is_open:
@@ -39,9 +39,9 @@ def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Sugges
 
 
 def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = False) -> Suggestion:
-    """Close a fact as superseded: the old one, or of two duplicates the shorter.
+    """Close a fact as superseded: the old one, or the shorter of two duplicates.
 
-    The other fact of a duplicate takes over its evidence; with `merges` any two count as such.
+    The other duplicate takes over its evidence; with `merges` any two facts count as duplicates.
 
     Raises:
         NotFound: the tenant has no such suggestion.
@@ -69,7 +69,7 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = Fals
 
 
 def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
-    """Leave both facts as they are, and do not suggest them again; raise as accepting does."""
+    """Leave both facts as they are, and do not suggest this again; raises as accepting."""
     with transaction.atomic():
         suggestion, ledger = lock_open(act, suggestion_id)
         pair = (suggestion.old_fact_id, suggestion.new_fact_id)
@@ -80,9 +80,9 @@ def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
 def lock_open(
     act: Act, suggestion_id: uuid.UUID, *, erases: bool = False
 ) -> tuple[Suggestion, Ledger]:
-    """Lock an open suggestion with its facts, and start the changeset of a decision on it.
+    """Lock an open suggestion with its facts, and start the changeset of a decision.
 
-    One to erase a fact is decided on by `forgetting`.
+    Suggestions to erase are handled by `forgetting`.
     """
     rows = Suggestion.objects.of(act.tenant).filter(id=suggestion_id)
     named = get_row(rows, "suggestion")

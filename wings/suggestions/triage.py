@@ -1,4 +1,4 @@
-"""What curators agree on about facts in the review queue, and how often rules were right."""
+"""Curators' notes about facts in the review queue, and how often rules were right."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -15,32 +15,32 @@ from semantic.models import Fact, Suggestion, Triage
 from semantic.patterns import read_text
 
 READ_AT_MOST = 2_000
-"""Active facts, the newest, that are looked through for those that name nobody."""
+"""Number of newest active facts searched for those that name nobody."""
 DANGLING = read_text("facts.dangling")
-"""Beginnings of sentences that cannot be understood alone; a quotation names its speaker."""
+"""Beginnings of sentences that are unclear by themselves; a quotation names its speaker."""
 AUTOMATIC = "automatic rule "
-"""Prefix of the actor of a decision that no person took."""
+"""Prefix of the actor of automatic decisions."""
 Rule = tuple[str, str]
 """Kind and reason of a suggestion."""
 Rates = dict[Rule, tuple[int, int]]
-"""Suggestions that people decided on, and that they accepted, by rule."""
+"""Number of suggestions that people decided, and accepted, by rule."""
 
 
 def find_dangling(tenant: Tenant) -> QuerySet[Fact]:
-    """Return active facts that begin with a word for somebody they do not name, newest first."""
+    """Return active facts that begin with a pronoun for somebody unnamed, newest first."""
     active = Fact.objects.of(tenant).filter(invalid_at=None).order_by("-id")
     newest = active.values("id")[:READ_AT_MOST]
     return active.filter(id__in=newest, fact__iregex=DANGLING)
 
 
 def read_triage(tenant: Tenant, fact_ids: Collection[UUID]) -> Mapping[UUID, Triage]:
-    """Return what was agreed on about facts, by fact."""
+    """Return the curators' notes, by fact."""
     rows = Triage.objects.of(tenant).filter(fact__in=fact_ids)
     return {row.fact_id: row for row in rows}
 
 
 def set_triage(tenant: Tenant, fact_id: UUID, *, actor: str, **values: Any) -> Triage:
-    """Keep what is agreed on about a fact: assignee, comment, snoozed_until, is_kept."""
+    """Store notes about a fact: assignee, comment, snoozed_until, is_kept."""
     fact = get_row(Fact.objects.of(tenant), "fact", id=fact_id)
     values |= {"changed_by": actor, "changed_at": Now()}
     row, _ = Triage.objects.of(tenant).update_or_create(
@@ -52,12 +52,12 @@ def set_triage(tenant: Tenant, fact_id: UUID, *, actor: str, **values: Any) -> T
 
 
 def is_set_aside(row: Triage | None, *, now: datetime) -> bool:
-    """Return whether a fact is not to be shown in the queue now."""
+    """Return whether a fact is hidden from the queue now."""
     return bool(row and (row.is_kept or (row.snoozed_until and row.snoozed_until > now)))
 
 
 def measure_rules(tenant: Tenant) -> Rates:
-    """Return by rule how many suggestions people decided on, and how many they accepted."""
+    """Return, by rule, how many suggestions people decided, and how many they accepted."""
     decided = Suggestion.objects.of(tenant).filter(is_reopened=False, is_withdrawn=False)
     decided = decided.exclude(kind=SuggestionKind.ERASE)  # no rule: a user asked for it
     is_accepted = Q(decision=Suggestion.Decision.ACCEPTED)

@@ -1,4 +1,4 @@
-"""The tables that can be exported: columns, states, and who may; and the whole-memory file's."""
+"""Tables that can be exported: columns, states, permissions; and the whole-memory file."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -23,9 +23,8 @@ Finish = Callable[[Tenant, list[Record]], None]
 class Export(NamedTuple):
     """One table that can be exported, and who may.
 
-    `paths` are those of the file's columns, with spaces between them; `name=path` where they
-    differ. `states` are the words by which it can be narrowed. `finish` completes records, a
-    chunk at once.
+    `paths` of the file's columns are separated by spaces; `name=path` if they differ. `states` are
+    the possible filters. `finish` completes a chunk of records.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Export(NamedTuple):
 
     @property
     def fields(self) -> dict[str, str]:
-        """The path of each column that the model has."""
+        """Path of each column in the model."""
         pairs = (word.partition("=") for word in self.paths.split())
         return {name: path or name for name, _, path in pairs}
 
@@ -63,7 +62,7 @@ def _add_evidence(tenant: Tenant, records: list[Record]) -> None:
 
 
 def _either(word: str, other: str, condition: Q) -> dict[str, Q]:
-    """Return two states, of which a row is in one."""
+    """Return two states that together cover all rows."""
     return {word: condition, other: ~condition}
 
 
@@ -148,8 +147,8 @@ OF_MEMORY = {
     export.name: export
     for export in (CONVERSATIONS, EPISODES, MESSAGES, FACTS, NOTES, NOTE_VERSIONS, LINKS)
 }
-"""The tables of the file that holds everything, each of which refers to those before it alone."""
+"""Tables of the whole-memory file, each referring only to earlier ones."""
 ANONYMOUS = frozenset({CONVERSATIONS.name, NOTE_VERSIONS.name, LINKS.name})
-"""Tables whose rows are known by other columns than their id."""
+"""Tables whose rows are identified by other columns than an id."""
 REFERENCES = ("id", "episode_id", "superseded_by", "note_id", "from_id", "to_id")
-"""The columns that hold the id of a message or a memory."""
+"""Columns with the id of a message or a memory."""

@@ -1,4 +1,4 @@
-"""Exports: the page, the filters, and the text of the file in bounded memory, on record."""
+"""Exports: the page, the filters, and the file in limited memory, on record."""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def _day_filter() -> DateFilter:
 
 
 class ExportFilter(FilterSet):  # type: ignore[misc]
-    """Narrows what is exported of a tenant. Days are of UTC, both included."""
+    """Filters of a tenant's export. Days are in UTC, both included."""
 
     conversation_id = UUIDFilter(error_messages={"invalid": "This must be a UUID."})
     state = ChoiceFilter(method="filter_state", error_messages={"invalid_choice": "Unknown."})
@@ -78,9 +78,9 @@ class ExportFilter(FilterSet):  # type: ignore[misc]
 
 
 def start_export(filters: ExportFilter, *, form: str, person: str) -> Iterator[str]:
-    """Record that somebody exports rows, and return the text of the file, some rows each.
+    """Record an export, and return the file's text in chunks of rows.
 
-    With the last of it the number of rows is recorded. `filters` are valid.
+    At its end the number of rows is recorded. `filters` are valid.
     """
     export, tenant = filters.export, filters.tenant
     run = ExportRun.objects.create(
@@ -91,9 +91,9 @@ def start_export(filters: ExportFilter, *, form: str, person: str) -> Iterator[s
 
 
 def start_memory_export(*, tenant: Tenant, person: str) -> Iterator[str]:
-    """Record that somebody exports everything, and return the text of the file, some rows each.
+    """Record an export of everything, and return the file's text in chunks of rows.
 
-    Quarantined messages stay behind, and so do receipts, reviews, keys and the history of changes.
+    Without quarantined messages, receipts, reviews, keys and the history of changes.
     """
     run = ExportRun.objects.create(
         tenant=tenant, person=person, table=export_tables.ALL, format="jsonl"
@@ -104,7 +104,7 @@ def start_memory_export(*, tenant: Tenant, person: str) -> Iterator[str]:
 
 
 def _write_file(run: ExportRun, header: str, parts: Iterator[tuple[int, str]]) -> Iterator[str]:
-    """Yield the text of a file, and record with its end how many rows there were."""
+    """Yield the text of a file, and at its end record the number of rows."""
     yield header
     count = 0
     for rows, text in parts:
@@ -135,7 +135,7 @@ def _render_memory(tenant: Tenant) -> Iterator[tuple[int, str]]:
 
 
 def _read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterator[list[Record]]:
-    """Yield complete records in the order of their rows' ids, a bounded number at a time."""
+    """Yield complete records in order of id, a limited number at a time."""
     fields = export.fields
     ordered = rows.order_by("id").values_list("id", *fields.values())
 
@@ -155,7 +155,7 @@ def _read_chunks(export: Export, tenant: Tenant, rows: QuerySet[Any]) -> Iterato
 
 
 def _put_original_ids(tenant: Tenant, chunk: list[Record]) -> None:
-    """Name rows as the file did from which they were imported."""
+    """Set the ids that rows had in the file they were imported from."""
     names = export_tables.REFERENCES
     ids = {row[name] for row in chunk for name in names if row.get(name)}
     evidence = [entry for row in chunk for entry in row.get("evidence", [])]
@@ -186,13 +186,13 @@ def _render_evidence(episode: str, messages: Sequence[int]) -> str:
 
 @admin_page(*PAGE, of_one_tenant=True)
 def show_exports(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Show what can be chosen and, of what is chosen, how many rows there are."""
+    """Show the possible exports and, for the selected one, the number of rows."""
     return _read_page(request, tenant, request.GET)
 
 
 @admin_page(*PAGE, of_one_tenant=True, posts=True)
 def download(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Send the rows as a file, as they come from the database, and put it on record."""
+    """Send the rows as a file while they are read, on record."""
     params = request.POST
     export, form = _choose(request, params), params.get("format", "")
     filters = ExportFilter(params, export=export, tenant=tenant)
@@ -208,7 +208,7 @@ def download(request: HttpRequest, tenant: Tenant) -> Answer:
 
 
 def _choose(request: HttpRequest, params: Mapping[str, str]) -> Export:
-    """Return what is to be exported, or raise PermissionDenied."""
+    """Return the selected export, or raise PermissionDenied."""
     export = EXPORTS.get(params.get("table", ""), FACTS)
     if not request.user.has_perm(export.permission):
         raise PermissionDenied

@@ -1,7 +1,7 @@
-"""Imports facts from checked rows of a file: what is not active yet is opened.
+"""Imports facts from validated rows of a file, unless they are active already.
 
-An import is a changeset with its actor and reason, and so can be reverted. It opens only
-what is not active: doing it twice does it once. A fact that was declared wrong stays out.
+An import is a changeset with its actor and reason, and so can be reverted. Facts that are active
+already are skipped, so importing twice has one effect. Facts declared wrong stay out.
 """
 
 import uuid
@@ -31,28 +31,28 @@ from semantic.states import State
 from wings.transfer.file_rows import Row
 
 IMPORTED = "imported"
-"""Note of the steps that brought in what another system had: no message of ours supports it."""
+"""Note of steps that add data of another system, without our messages as evidence."""
 EMBEDDED_AT_ONCE = 200
-"""Facts whose vectors are made at once; more get them from a job, found by words till then."""
+"""Number of facts embedded at once; others get vectors by a job."""
 EmbeddedRow = tuple[Row, Vectors | None]
 
 
 class Fate(StrEnum):
-    """What becomes of a row."""
+    """What an import does with a row."""
 
     NEW = "new"
     HELD = "held"
-    """The sentence is active in the conversation already."""
+    """The sentence is already active in the conversation."""
     WRONG = "wrong"
     """Somebody has declared it wrong in this conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What would become of rows now, in their order; nothing is locked.
+    """What an import would do with rows now, in their order; nothing is locked.
 
-    `episodes` are those named as evidence, by the ids of their conversation and their own;
-    `unknown_episodes` those that their conversation does not have.
+    `episodes` are those named as evidence, by conversation id and own id; `unknown_episodes` are
+    not in their conversation.
     """
 
     fates: tuple[Fate, ...]
@@ -62,7 +62,7 @@ class Survey:
 
 
 def survey(*, tenant: Tenant, rows: Sequence[Row]) -> Survey:
-    """Return what would become of rows, a fixed number of queries for all of them.
+    """Return what an import would do with rows, by a fixed number of queries.
 
     Uses indexes: semantic_fact_held_once, semantic_fact_declared_wrong.
     """
@@ -90,7 +90,7 @@ def survey(*, tenant: Tenant, rows: Sequence[Row]) -> Survey:
 
 
 def embed_rows(rows: Sequence[Row]) -> list[Vectors | None]:
-    """Return the vector of each row; None where there are too many, or the model is away."""
+    """Return the vector of each row; None if there are too many, or the model is unavailable."""
     texts = [fact_embedding_text(row.category, row.fact, row.keywords) for row in rows]
     return index.try_embed(texts) if len(texts) <= EMBEDDED_AT_ONCE else [None] * len(texts)
 
@@ -102,11 +102,11 @@ def import_rows(
     vectors: Sequence[Vectors | None],
     goes_on: uuid.UUID | None = None,
 ) -> dict[uuid.UUID, int]:
-    """Open the facts that are not active yet, with a changeset for each conversation.
+    """Create the facts that are not active yet, with a changeset for each conversation.
 
-    Returns how many facts each changeset opened, in the order of the conversations. A
-    conversation that is not there is created. A batch of the same file may follow on the
-    changeset `goes_on` of an earlier one. Vectors that are missing are left to a job.
+    Returns how many facts each changeset created, in the order of the conversations. Missing
+    conversations are created. A later batch of a file may continue the changeset `goes_on`. A job
+    makes missing vectors.
 
     Raises:
         Problem: the act has no reason.
@@ -125,7 +125,7 @@ def import_rows(
 
 
 def start_import(*, act: Act, source: str) -> Changeset:
-    """Create the changeset of an import from another system, into any conversations."""
+    """Create the changeset of an import from another system, for any conversations."""
     kind, reason = Changeset.Kind.IMPORT, check_reason(act.reason)
     return Changeset.objects.create(
         tenant=act.tenant, kind=kind, actor=act.actor, reason=reason, engine=source
@@ -133,7 +133,7 @@ def start_import(*, act: Act, source: str) -> Changeset:
 
 
 def note_imported(changeset: Changeset, *, rows: Sequence[tuple[uuid.UUID, uuid.UUID]]) -> None:
-    """Write down that rows came in: the id of each, and that of the record it comes from."""
+    """Record imported rows: the id of each, and that of its source record."""
     first = _count_changes(changeset)
     Change.objects.bulk_create(
         Change(
@@ -150,9 +150,9 @@ def note_imported(changeset: Changeset, *, rows: Sequence[tuple[uuid.UUID, uuid.
 
 
 def find_imported(tenant: Tenant, source: str = "") -> QuerySet[Change]:
-    """Return the steps by which imports of one source, or of any, have brought rows in.
+    """Return the steps of imports from one source, or from any, that added rows.
 
-    Each names as its memory the row, which may be gone by now, and as the other the record.
+    In each, the memory is the row, which may be deleted by now, and the other is the record.
     """
     of_source = {"changeset__engine": source} if source else {}
     return Change.objects.of(tenant).filter(note=IMPORTED, **of_source)
@@ -161,7 +161,7 @@ def find_imported(tenant: Tenant, source: str = "") -> QuerySet[Change]:
 def find_rows(
     *, tenant: Tenant, source_ids: Iterable[uuid.UUID], source: str = ""
 ) -> dict[uuid.UUID, uuid.UUID]:
-    """Return the rows that came of records of one source, or of any, by the id of the record.
+    """Return the rows imported from records of one source, or any, by the record's id.
 
     Uses index: semantic_change_by_other.
     """
@@ -180,7 +180,7 @@ def _import_into(
     act: Act,
     goes_on: uuid.UUID | None,
 ) -> dict[uuid.UUID, int]:
-    """Return how many facts the changeset opened; empty where nothing was new."""
+    """Return how many facts the changeset created; empty if nothing was new."""
     rows = [row for row, _ in embedded_rows]
     conversation = _lock_or_make(external_id, act=act, rows=rows)
     new_rows: dict[str, EmbeddedRow] = {}
@@ -211,7 +211,7 @@ def _lock_or_make(external_id: uuid.UUID, *, act: Act, rows: Sequence[Row]) -> C
 
 
 def _open_or_go_on(conversation: Conversation, *, act: Act, goes_on: uuid.UUID | None) -> Ledger:
-    """Return the ledger of the earlier batch's changeset, unless that was reverted since."""
+    """Return the ledger of the earlier batch's changeset, unless it was reverted since."""
     ours = Q(conversation=conversation) | Q(conversation=None)
     changesets = Changeset.objects.of(act.tenant).filter(ours)
     earlier = changesets.filter(id=goes_on).first() if goes_on else None

@@ -1,4 +1,4 @@
-"""What every import of a file says of itself: what became of its records, and what was left out."""
+"""Result of a file import: what was done with its records, and what was left out."""
 
 import uuid
 from collections import Counter
@@ -14,13 +14,12 @@ from semantic.models import Changeset
 
 @dataclass(slots=True)
 class FileImport:
-    """An import of a file into a tenant, and what became, or would become, of its records.
+    """An import of a file into a tenant, and the outcome, or a dry run's, for its records.
 
-    With no act it only says what an import would do. `report` gets numbers of records. `counts`
-    by kind and fate; `lost` counts the fields that we have no place for; `homes` are the first
-    conversations, by the source's name of them; `owners` counts new records by whose they are,
-    such as ("user", "alice"); nobody's under "". `faults` name the first elements of the file
-    that were left out, and say why. `watch` gets the bytes that are read.
+    Without an act it is a dry run. `report` gets numbers of records. `counts` by kind and outcome;
+    `lost` counts the fields that we cannot store; `homes` are the first conversations, by the
+    source's names; `owners` counts new records by owner, such as ("user", "alice"), or "". `faults`
+    name the first elements that were left out, and why. `watch` gets the bytes that are read.
     """
 
     tenant: Tenant
@@ -39,10 +38,10 @@ class FileImport:
     def run(self) -> None:
         """Import the file.
 
-        A run that was broken off leaves a changeset of what it has written; the next one goes on.
+        An interrupted run leaves a changeset of what it has written; the next one continues.
 
         Raises:
-            OSError, Problem: the file cannot be read, or is none of the source's.
-            OverQuota: the tenant may not store so much; what came before is written.
+            OSError, Problem: the file cannot be read, or is not of this source.
+            OverQuota: the tenant's quota is exceeded; earlier records are written.
         """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Parses and checks a row of a file of facts: whether it is a fact that could be imported."""
+"""Parses and validates a row of a file of facts."""
 
 import uuid
 from collections.abc import Iterable, Mapping
@@ -16,11 +16,11 @@ from semantic.keywords import pick_keywords
 
 EPISODES_AT_MOST = 100
 STORABLE = r"^[^\x00]*$"
-"""Pattern of text that can be stored; pydantic lets no half of a surrogate pair through."""
+"""Pattern of text that can be stored; pydantic rejects half surrogate pairs."""
 
 
 class Unusable(Problem):
-    """A row that is no fact to open; the message says why, without what it says."""
+    """A row that cannot become a fact; the message says why, without quoting it."""
 
 
 class Closed(Unusable):
@@ -28,7 +28,7 @@ class Closed(Unusable):
 
 
 def _split_words(value: Any) -> Any:
-    """Return words from a cell: with semicolons between them, or a list in JSON."""
+    """Return words from a cell: separated by semicolons, or a JSON list."""
     if isinstance(value, str):
         value = from_json(value) if value.startswith("[") else value.split(";")
     if not isinstance(value, Iterable) or not all(isinstance(word, str) for word in value):
@@ -37,7 +37,7 @@ def _split_words(value: Any) -> Any:
 
 
 def _to_utc(value: Any) -> datetime:
-    """Return a time from ISO 8601; without an offset it is UTC, a day begins at midnight."""
+    """Return a time from ISO 8601; without an offset it is UTC, and a day begins at midnight."""
     try:
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -46,7 +46,7 @@ def _to_utc(value: Any) -> datetime:
 
 
 class Support(pydantic.BaseModel):
-    """An episode that supports a fact, and the seqs in it that say so; none: all of it."""
+    """An episode that supports a fact, and the seqs in it; empty: the whole episode."""
 
     episode: uuid.UUID
     messages: tuple[Annotated[int, Field(strict=True, gt=0, lt=2**63)], ...] | None = None
@@ -70,11 +70,11 @@ def _read_support(value: Any) -> Any:
 
 
 class Row(pydantic.BaseModel):
-    """A fact as a file has it. `conversation` is the agent's id of it.
+    """A fact in a file. `conversation` is the agent's id.
 
-    `support` has the seqs that say it by the id of an episode; no seqs: all of it.
-    `valid_at` None: from when it is imported. `valid_until` is in the past, or None. `source` is
-    the record of another system that it comes from.
+    `support` has the supporting seqs by episode id; no seqs: the whole episode. `valid_at` None:
+    the time of the import. `valid_until` is in the past, or None. `source` is the record in another
+    system.
     """
 
     model_config = pydantic.ConfigDict(frozen=True)
@@ -98,7 +98,7 @@ class Row(pydantic.BaseModel):
 
 
 COLUMNS = {"conversation": "conversation_id", "support": "evidence"}
-"""Names that a file has for columns."""
+"""Accepted names of columns in a file."""
 FAULTS = {
     "conversation": "`conversation_id` is missing, or no UUID.",
     "category": f"`category` must be one of: {', '.join(Category)}.",
@@ -113,7 +113,7 @@ FAULTS = {
 
 
 def parse_row(cells: Mapping[str, Any], *, conversation: uuid.UUID | None = None) -> Row:
-    """Return the fact of a row; `conversation` is that of rows which name none.
+    """Return the fact of a row; `conversation` is for rows that name none.
 
     Raises:
         Closed: it is retired.

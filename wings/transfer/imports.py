@@ -1,7 +1,7 @@
-"""Imports of facts: a file is validated, confirmed, and written batch by batch.
+"""Imports of facts: a file is validated, confirmed, and written in batches.
 
-Each batch is one transaction that also marks it, so a run can be interrupted anywhere and
-resumed in the page; the same file, imported again, skips what is there.
+Each batch is one transaction that also marks it, so a run can be interrupted anywhere and resumed
+on the page; importing the same file again skips existing facts.
 """
 
 import uuid
@@ -37,12 +37,12 @@ USED = {
 def start_run(
     *, tenant: Tenant, person: str, name: str, file: IO[bytes], conversation: uuid.UUID | None
 ) -> ImportRun:
-    """Validate a file and keep what would be new, as a preview. No fact is written.
+    """Validate a file and store its new facts as a preview. No fact is created.
 
-    `conversation` is that of rows which name none.
+    `conversation` is for rows that name none.
 
     Raises:
-        Problem: it is no file of facts, or too large.
+        Problem: it is not a file of facts, or too large.
     """
     file_name = name[:200].replace("\x00", "")
     run = ImportRun(tenant=tenant, person=person, file_name=file_name, counts=Counter())
@@ -60,9 +60,9 @@ def start_run(
 def _read_rows(
     run: ImportRun, file: IO[bytes], conversation: uuid.UUID | None
 ) -> tuple[list[Row], set[str]]:
-    """Return the facts of a file, by conversation, and the columns that are not used.
+    """Return the facts of a file, by conversation, and the unused columns.
 
-    A sentence that a conversation has before, and what is no fact to open, is counted alone.
+    Repeated sentences of a conversation, and rows that are no facts, are only counted.
     """
     rows: dict[tuple[uuid.UUID, str], Row] = {}
     unused: set[str] | None = None
@@ -92,7 +92,7 @@ def _read_rows(
 
 
 def _check_columns(row: Mapping[str, object]) -> set[str]:
-    """Return the columns that are not used; raise Problem where one is missing."""
+    """Return the unused columns; raise Problem if one is missing."""
     names = set(map(str, row))
     missing = [name for name in NEEDED if name not in names]
     if missing:
@@ -102,7 +102,7 @@ def _check_columns(row: Mapping[str, object]) -> set[str]:
 
 
 def _find_fresh(run: ImportRun, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that would be new, and count the others by fate."""
+    """Return the new rows, and count the others by outcome."""
     fresh: list[Row] = []
     known: set[uuid.UUID] = set()
     for part in in_batches(rows, size=BATCH):
@@ -118,7 +118,7 @@ def _find_fresh(run: ImportRun, rows: Sequence[Row]) -> list[Row]:
 
 
 def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:
-    """Confirm a preview, or raise Conflict where that was decided; `take_step` writes its facts."""
+    """Confirm a preview; raise Conflict if that was decided before. `take_step` then writes."""
     reason = check_reason(reason)
     previews = ImportRun.objects.of(run.tenant).filter(id=run.id, state=ImportRun.State.PREVIEW)
     if not previews.update(state=ImportRun.State.RUNNING, reason=reason):
@@ -128,7 +128,7 @@ def confirm_run(run: ImportRun, *, reason: str) -> ImportRun:
 
 
 def discard_run(run: ImportRun) -> None:
-    """Delete a preview and its rows, or raise Conflict where it was confirmed."""
+    """Delete a preview and its rows; raise Conflict if it was confirmed."""
     with transaction.atomic():
         locked = ImportRun.objects.of(run.tenant).select_for_update().get(id=run.id)
         if locked.state != ImportRun.State.PREVIEW:
@@ -138,10 +138,10 @@ def discard_run(run: ImportRun) -> None:
 
 
 def take_step(run: ImportRun) -> ImportRun:
-    """Write the next batch of a confirmed run; return the run as it is then.
+    """Write the next batch of a confirmed run; return the updated run.
 
-    Two at once wait for each other. Where no batch is left the run is done. Nothing is written
-    where an erasure has taken rows out of the batch meanwhile: the next step writes the rest.
+    Concurrent steps wait for each other. Without a batch left the run is done. If an erasure has
+    removed rows of the batch meanwhile, nothing is written: the next step writes the rest.
     """
     pending = ImportBatch.objects.of(run.tenant).filter(run=run, done_at=None)
     first = pending.order_by("position").first()
@@ -177,7 +177,7 @@ def _mark(run: ImportRun, batch: ImportBatch, opened: Mapping[uuid.UUID, int]) -
 
 
 def finish_run(run: ImportRun, *, report: Callable[[int], object]) -> ImportRun:
-    """Write all that is left of a run; `report` gets how many rows are dealt with."""
+    """Write all remaining batches of a run; `report` gets the number of rows done."""
     while run.state == ImportRun.State.RUNNING:
         run = take_step(run)
         report(run.done)
@@ -185,7 +185,7 @@ def finish_run(run: ImportRun, *, report: Callable[[int], object]) -> ImportRun:
 
 
 def list_changesets(run: ImportRun, *, at_most: int) -> list[Changeset]:
-    """Return the first changesets that came of a run, in order; `steps` counts its facts."""
+    """Return the first changesets of a run, in order; `steps` counts their facts."""
     batches = ImportBatch.objects.of(run.tenant).filter(run=run, done_at__isnull=False)
     lists = batches.order_by("position").values_list("changesets", flat=True)
     ids = list(dict.fromkeys(chain.from_iterable(lists)))[:at_most]

@@ -1,4 +1,4 @@
-"""Reads whole conversations from files, and posts them as an agent would."""
+"""Reads whole conversations from files, and posts them like an agent."""
 
 import hashlib
 import json
@@ -27,37 +27,37 @@ from memoryproject.tenancy.models import Tenant
 
 NAMESPACE = uuid.UUID("6d1f3f9e-94a8-5b0e-8f0c-2f6d0b8f7a11")
 MESSAGES_AT_MOST = 20_000
-"""Messages of one conversation in a file, all of which are in memory at once."""
+"""Number of messages of a conversation in a file; all are in memory at once."""
 BATCH = 20
-"""Messages a request: windows then close while the load is still going on."""
+"""Number of messages per request, so that windows close while loading continues."""
 Named = tuple[str, tuple[Message, ...]]
 """A conversation's name, and its messages."""
 
 
 class UnreadableFile(Problem):
-    """The file does not hold conversations in a known form; the message says where."""
+    """The file does not contain conversations in a known form; the message says where."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConversation:
-    """A conversation from a file, under the id that it gets in a tenant."""
+    """A conversation from a file, with the id that it gets in a tenant."""
 
     name: str
     external_id: uuid.UUID
     messages: tuple[Message, ...]
     user_id: str = ""
-    """User whose it is; empty: nobody is named."""
+    """Its user; empty: none is named."""
 
 
 def read_conversations(path: Path, *, watch: Watch = ignore) -> Iterator[LoadedConversation]:
     """Yield the conversations of a JSONL file, one after another.
 
-    A line of JSONL is `{"id", "messages": [{role, content, name?, timestamp?,
-    metadata?}]}`; an id that is no UUID is turned into one, always the same. One conversation
-    is in memory at a time; `watch` gets the bytes that are read.
+    A line of JSONL is `{"id", "messages": [{role, content, name?, timestamp?, metadata?}]}`; an id
+    that is no UUID is turned into one, always the same. One conversation is in memory at a time;
+    `watch` gets the bytes that are read.
 
     Raises:
-        UnreadableFile: it is none; the message names the first fault.
+        UnreadableFile: it is invalid; the message names the first error.
     """
     try:
         with path.open("rb") as file:
@@ -90,7 +90,7 @@ def _from_lines(file: IO[bytes], watch: Watch) -> Iterator[Named]:
 
 
 def _read_messages(rows: list[Any], *, where: str) -> Iterator[Message]:
-    """Yield the messages of a line; the first that is none is named with its field."""
+    """Yield the messages of a line; an invalid one raises with its field."""
     if len(rows) > MESSAGES_AT_MOST:
         raise Problem(f"{where}: A line holds at most {MESSAGES_AT_MOST:,} messages.")
     for number, row in enumerate(rows):
@@ -106,7 +106,7 @@ def _read_messages(rows: list[Any], *, where: str) -> Iterator[Message]:
 
 
 def to_uuid(name: str) -> uuid.UUID:
-    """Return the name itself if it is a UUID, else one made from it."""
+    """Return the name if it is a UUID, or else a UUID made from it."""
     try:
         return uuid.UUID(name)
     except ValueError:
@@ -114,7 +114,7 @@ def to_uuid(name: str) -> uuid.UUID:
 
 
 def _to_message(row: dict[str, Any]) -> Message:
-    """Return a message of a file, checked as the API checks one; other fields are passed over."""
+    """Return a message of a file, checked as by the API; other fields are ignored."""
     form = MessageInput()
     known = {name: value for name, value in dict(row).items() if name in form.fields}
     return make_message(form.run_validation(known), now=timezone.now())
@@ -126,10 +126,10 @@ def post_conversations(
     tenant: Tenant,
     report: Callable[[int], object] = lambda stored: None,
 ) -> None:
-    """Post through the same service as the API, in batches; `report` gets their sizes.
+    """Post through the API's service, in batches; `report` gets their sizes.
 
-    Each batch carries an idempotency key, so that a load that was broken off goes on
-    where it stopped when it is run again.
+    Each batch has an idempotency key, so that running an interrupted load again continues where it
+    stopped.
     """
     for conversation in conversations:
         for start in range(0, len(conversation.messages), BATCH):

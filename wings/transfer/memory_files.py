@@ -1,4 +1,4 @@
-"""Reads what `export_memory all` has written, some rows of one table at a time."""
+"""Reads a file of `export_memory all`, some rows of one table at a time."""
 
 import json
 import uuid
@@ -25,7 +25,7 @@ def read_batches(
 
     Raises:
         OSError: the file cannot be read.
-        Problem: it is not ours, or a row is not as we write it; the message names line and column.
+        Problem: it is not our format, or a row is invalid; the message names line and column.
     """
     with path.open("rb") as file:
         lines = read_lines(file, at_most=LINE_AT_MOST, watch=watch)
@@ -38,7 +38,7 @@ def read_batches(
 
 
 def _is_ours(header: Any) -> bool:
-    """Return whether the first line is of our format; it may say which server wrote it."""
+    """Return whether the first line is our format's; it may name the server that wrote it."""
     return isinstance(header, dict) and header.items() >= export_tables.HEADER.items()
 
 
@@ -50,7 +50,7 @@ def _parse_row(line: TextLine) -> Any:
 
 
 def _read_row(line: TextLine) -> Row:
-    """Return a row whose columns have values of their kinds, or say what is wrong with which."""
+    """Return a row with values of the right types, or a text about what is wrong."""
     parsed = _parse_row(line)
     row: Row = parsed if isinstance(parsed, dict) else {}
     table = row.get("table")

@@ -1,8 +1,8 @@
-"""Restores what `export_memory all` has written, as one changeset: rows as they were.
+"""Restores a file of `export_memory all` as one changeset, with rows as they were.
 
-Ids are kept where no row of this server has them, else all are made anew; the changeset names
-both. A conversation that another than such an import has made keeps its messages and episodes,
-and gets none of the file's.
+Ids are kept if no row of this server has them, otherwise all are replaced; the changeset has both.
+A conversation not created by such an import keeps its messages and episodes, and gets none from the
+file.
 """
 
 import json
@@ -45,14 +45,14 @@ from wings.transfer.peer_imports import AT_ONCE, NEW
 KINDS = {"episodes": MemoryKind.EPISODE, "facts": MemoryKind.FACT, "notes": MemoryKind.NOTE}
 THERE, ELSEWHERE = "there already", "its conversation is there already"
 FATES = {"facts": "active already", "episodes": ELSEWHERE, "messages": ELSEWHERE}
-"""Fate of a row that is known by something other than its id, by table."""
+"""Outcome for a row that exists by other columns than its id, by table."""
 KNOWN_BY = {"note_versions": ("note_id", "version"), "links": ("from_id", "to_id", "link_type")}
 """Columns that identify a row that is not a memory; the first is a reference."""
 EPISODES_AT_ONCE = 50
 
 
 def _are_free(tenant: Tenant, rows: Sequence[Row]) -> bool:
-    """Return whether no other tenant has a row of these ids."""
+    """Return whether no other tenant has a row with one of these ids."""
     ids = [row["id"] for row in rows if "id" in row]
     return not any(
         table.across_tenants.filter(id__in=ids).exclude(tenant=tenant).exists()
@@ -62,15 +62,15 @@ def _are_free(tenant: Tenant, rows: Sequence[Row]) -> bool:
 
 @dataclass(slots=True)
 class MemoryImport(FileImport):
-    """Writes batches of rows, table by table, into one changeset."""
+    """Writes batches of rows, table by table, in one changeset."""
 
     keeps_ids: bool = True
     conversations: dict[str, Conversation] = field(default_factory=dict)
-    """Conversations that the rows of a batch name."""
+    """Conversations named by the rows of a batch."""
     ids: dict[uuid.UUID, uuid.UUID] = field(default_factory=dict)
-    """Ours for the ids that they mention."""
+    """Our ids for the ids in the rows."""
     replaced: list[tuple[uuid.UUID, str]] = field(default_factory=list)
-    """Facts, and by the file's id what took their place."""
+    """Replaced facts, with the file's id of their replacement."""
 
     def run(self) -> None:
         if self.act is not None:
@@ -93,7 +93,7 @@ class MemoryImport(FileImport):
             self._finish()
 
     def _restore(self, table: str, rows: Sequence[Row]) -> Changeset | None:
-        """Count what becomes of rows, and write those that are new; return the changeset."""
+        """Count the outcomes of rows, and write new ones; return the changeset."""
         self.conversations, self.ids = self._find_conversations(rows), self._find_ids(rows)
         fates = list(self._find_fates(table, rows))
         self.counts.update((table, fate) for fate in fates)
@@ -131,7 +131,7 @@ class MemoryImport(FileImport):
         return {str(conversation.external_id): conversation for conversation in there}
 
     def _find_ids(self, rows: Sequence[Row]) -> dict[uuid.UUID, uuid.UUID]:
-        """Return ours for the ids that rows mention: of what was imported, or is here as it is."""
+        """Return our ids for the ids in rows: of imported rows, or of rows that exist here."""
         ids = {uuid.UUID(row[name]) for row in rows for name in REFERENCES if row.get(name)}
         ids |= {uuid.UUID(entry["episode"]) for row in rows for entry in row.get("evidence", [])}
         there: dict[uuid.UUID, uuid.UUID] = {}
@@ -149,7 +149,7 @@ class MemoryImport(FileImport):
             yield THERE if is_there else FATES.get(table, THERE) if is_known else NEW
 
     def _find_known(self, table: str, rows: Sequence[Row]) -> list[bool]:
-        """Return of each row whether it is there by what it is known by beside its id."""
+        """Return whether each row exists already, by its identifying columns."""
         own: Any = OF_MEMORY[table].model.objects.of(self.tenant)
         homes = [row.get("conversation_id") for row in rows]
         if table == "conversations":
@@ -179,7 +179,7 @@ class MemoryImport(FileImport):
         ]  # fmt: skip
 
     def _write(self, table: str, rows: Sequence[Row], changeset: Changeset) -> list[Any]:
-        """Write rows of one table, with what follows from them; return them."""
+        """Write rows of one table, with derived data; return them."""
         made = [self._make(OF_MEMORY[table], row, changeset) for row in rows]
         OF_MEMORY[table].model.objects.bulk_create(made)
         if table == "messages":
@@ -195,7 +195,7 @@ class MemoryImport(FileImport):
         return made
 
     def _make(self, export: export_tables.Export, line: Row, changeset: Changeset) -> Any:
-        """Return an unsaved row with the columns that a line has, references as ours."""
+        """Return an unsaved row from a line, with our ids in its references."""
         values: dict[str, Any] = {"tenant": self.tenant}
         for name, path in export.fields.items():
             if path == "conversation__external_id":
@@ -254,7 +254,7 @@ class MemoryImport(FileImport):
         place_copies(self.tenant, [fact.id for fact in facts])
 
     def _finish(self) -> None:
-        """Write what rests on rows of several batches, of runs that were broken off, too."""
+        """Write data that depends on rows of several batches, also of interrupted runs."""
         closed = Fact.objects.of(self.tenant).filter(superseded_by=None, invalid_at__isnull=False)
         for pairs in in_batches(self.replaced):
             wanted = {uuid.UUID(newer) for _, newer in pairs}

@@ -1,7 +1,7 @@
-"""Reads the exports of other memory systems and of chat products, one record after another.
+"""Reads exports of other memory systems and chat products, one record at a time.
 
-Each format is a function from one element of the file to neutral records. Nothing is added:
-what a file does not say is empty.
+Each format is a function from one element of the file to neutral records. Nothing is added: missing
+values are empty.
 """
 
 import json
@@ -21,14 +21,14 @@ from wings.transfer.row_files import WHOLE
 MILLISECONDS_FROM = 100_000_000_000
 """Number above which a time is in milliseconds since 1970, not seconds."""
 NAMESPACE = "memories/{user_id}"
-"""Namespace in which LangMem keeps memories by default."""
+"""Default namespace of memories in LangMem."""
 ZEP_PARTS = ("threads", "messages", "episodes", "nodes", "edges")
 ZEP_OWNERS = "user_id user_uuid group_id graph_id thread_id session_id source"
 Row = Mapping[str, Any]
 
 
 class Kind(StrEnum):
-    """What a record becomes."""
+    """The kind of row that a record becomes."""
 
     MESSAGE = "message"
     FACT = "fact"
@@ -39,11 +39,10 @@ class Kind(StrEnum):
 class Record:
     """One message, fact or note of a file; a fact too long for one sentence is a note.
 
-    `conversation` is the source's name of where it belongs; empty: nowhere. `user_id` and
-    `agent_id` say whose that is; empty: nobody is named. `at` and `until` say when it was so.
-    `identity` tells it from all others of the source where `source_id` does not. `lost` names
-    what the file says of it and we have no place for, such as the metadata of a fact. `id` is
-    ours for it, `place` the element of the file that it stands in.
+    `conversation` is the source's name of its conversation, or empty. `user_id` and `agent_id` are
+    its owners, or empty. `at` and `until` say when it was true. `identity` identifies it in the
+    source if `source_id` does not. `lost` names fields that we cannot store, such as the metadata
+    of a fact. `id` is ours, `place` its element in the file.
     """
 
     kind: Kind
@@ -72,12 +71,12 @@ class Record:
 
     @property
     def home(self) -> uuid.UUID | None:
-        """Our external id of the conversation; None: it belongs to none."""
+        """Our external id of the conversation; None: it has none."""
         return to_uuid(self.conversation) if self.conversation else None
 
 
 def read_mem0(row: Row) -> Iterator[Record]:
-    """Yield a fact for a memory of Mem0, as `get_all` and its exports have them."""
+    """Yield a fact for a memory of Mem0, from `get_all` or an export."""
     owners = [f"{key}/{row[key]}" for key in ("user_id", "agent_id", "run_id") if row.get(key)]
     columns = "source_id=id|memory text=memory at=created_at until=expiration_date user_id agent_id"
     columns += " words=categories metadata"
@@ -87,7 +86,7 @@ def read_mem0(row: Row) -> Iterator[Record]:
 def read_zep(row: Row) -> Iterator[Record]:
     """Yield records for a user, thread, message, episode, node or edge of Zep or Graphiti.
 
-    What the API lists of a user does not name him: it may stand in an element of his.
+    Rows that the API lists for a user do not name the user, who may be in the enclosing element.
     """
     user = row.get("user_id") or row.get("user_uuid") or row.get("group_id") or ""
     owner = row.get("group_id") or row.get("graph_id") or user or "graph"
@@ -116,7 +115,7 @@ def read_zep(row: Row) -> Iterator[Record]:
 def read_letta(row: Row) -> Iterator[Record]:
     """Yield records for an agent, memory block or passage of a Letta agent file.
 
-    Ids in such a file count within it, so identity is what was said, by whom and when.
+    Ids in such a file are only unique within it, so text, speaker and time identify a record.
     """
     if isinstance(row.get("messages"), list):
         agent = str(row.get("name") or row.get("id"))
@@ -137,7 +136,7 @@ def read_letta(row: Row) -> Iterator[Record]:
 
 
 def _unpack_letta(text: str) -> str:
-    """Return what a person said; Letta packs it into JSON, as it does its own events."""
+    """Return a person's text; Letta packs it into JSON, like its own events."""
     try:
         packed = json.loads(text) if text.startswith("{") else {}
     except ValueError:
@@ -148,10 +147,10 @@ def _unpack_letta(text: str) -> str:
 
 
 def read_langmem(row: Row, namespace: str = NAMESPACE) -> Iterator[Record]:
-    """Yield a record for an item of the LangGraph store in which LangMem keeps its memories.
+    """Yield a record for an item of LangMem's LangGraph store.
 
-    `namespace` says where in an item's namespace its user stands, and maybe its agent: as
-    `{user_id}` and `{agent_id}`. An item whose namespace begins otherwise names nobody.
+    `namespace` shows the positions of `{user_id}`, and maybe `{agent_id}`, in an item's namespace.
+    An item whose namespace begins differently has no user.
     """
     value = _dict(row.get("value"))
     content = value.get("content", value)
@@ -176,9 +175,9 @@ def read_langmem(row: Row, namespace: str = NAMESPACE) -> Iterator[Record]:
 
 
 def read_chatgpt(row: Row) -> Iterator[Record]:
-    """Yield the messages of a ChatGPT conversation, from the first to the one shown last.
+    """Yield the messages of a ChatGPT conversation, from the first to the last one shown.
 
-    What was edited away is a branch of its own, and left out.
+    Text replaced by editing is in another branch, and left out.
     """
     nodes, place = _dict(row.get("mapping")), row.get("current_node")
     path: list[Row] = []
@@ -235,15 +234,15 @@ SOURCES: Mapping[str, tuple[Reader, Sequence[str]]] = {
     "chatgpt": (read_chatgpt, ("conversations",)),
     "claude": (read_claude, ("conversations", "projects", "memories")),
 }
-"""Reader of a source and the keys whose arrays hold what it reads, by the source's name."""
+"""By source: its reader, and the keys of the arrays that it reads."""
 
 
 def _make(kind: Kind, row: Row, columns: str, *, reads: str = "", **own: Any) -> Record:
-    """Return a record with the fields of a row, and some of its own.
+    """Return a record with the fields of a row, and some more.
 
-    `columns` are pairs `ours=theirs`, with spaces between them; of `theirs|others` the first
-    that says something counts. Whatever else the row says is lost, unless the reader does with
-    it what it can: `reads` names such keys, or `lost` among the record's own what is lost.
+    `columns` are pairs `ours=theirs`, separated by spaces; of `theirs|others` the first value that
+    is not empty counts. Other values of the row count as lost, except keys in `reads`, which the
+    reader uses; a `lost` of the record overrides this.
     """
     values, known = {}, {*reads.split()}
     for column in columns.split():
@@ -257,7 +256,7 @@ def _make(kind: Kind, row: Row, columns: str, *, reads: str = "", **own: Any) ->
 
 
 def _text(value: Any) -> str:
-    """Return a text, or the texts among parts of a message, each on lines of its own."""
+    """Return a text, or the texts among a message's parts, each on its own lines."""
     if isinstance(value, list):
         parts = (part.get("text") if isinstance(part, dict) else part for part in value)
         return "\n".join(part for part in parts if isinstance(part, str) and part)
@@ -265,7 +264,7 @@ def _text(value: Any) -> str:
 
 
 def _time(value: Any) -> datetime | None:
-    """Return a time from ISO 8601 or a number since 1970; None where it is none."""
+    """Return a time from ISO 8601 or a number since 1970; None if it is invalid."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value / (1000 if value > MILLISECONDS_FROM else 1), UTC)
@@ -276,7 +275,7 @@ def _time(value: Any) -> datetime | None:
 
 
 def _role(value: Any) -> str:
-    """Return who speaks, in our words; who is neither agent, system nor tool is a user."""
+    """Return the speaker's role in our terms; unknown roles are users."""
     known = {"human": Role.USER, "ai": Role.ASSISTANT, "function": Role.TOOL}
     name = str(value).lower()
     return name if name in Role.values else known.get(name, Role.USER)
@@ -297,4 +296,4 @@ def _present(row: Row, *names: str) -> tuple[str, ...]:
 READ_AS: Mapping[str, Callable[[Any], Any]] = {
     "text": _text, "at": _time, "until": _time, "role": _role, "words": _words, "metadata": _dict,
 }  # fmt: skip
-"""Readers of a record's fields; all others are texts."""
+"""Readers of a record's fields; all other fields are texts."""

@@ -1,8 +1,8 @@
-"""Imports what another system has exported: counted first, then written as one changeset.
+"""Imports another system's export: counted first, then written as one changeset.
 
-Every record goes through the service by which its like is written otherwise. The changeset
-names each row with the record that it came from, by which a second run knows it: also when
-the row was erased since. `wings.erasure.parts` undoes it.
+Every record goes through the usual service for its kind. The changeset has each row with its source
+record, so that a second run recognizes it, even if the row was erased since. `wings.erasure.parts`
+undoes it.
 """
 
 import uuid
@@ -44,18 +44,18 @@ from wings.transfer.peer_files import SOURCES, Kind, Record, read_langmem
 from wings.transfer.row_files import read_elements
 
 AT_ONCE = 200
-"""Records a transaction."""
+"""Number of records per transaction."""
 CONVERSATIONS_SHOWN = FAULTS_SHOWN = 20
 NEW = "new"
 LANGMEM = "langmem"
 ODD = "not as the source writes it"
 FATES = {Fate.NEW: NEW, Fate.HELD: "active already", Fate.WRONG: "declared wrong"}
 Named = Iterator[tuple[uuid.UUID, uuid.UUID]]
-"""Ids of rows, each with that of the record it came from."""
+"""Ids of rows, each with the id of its source record."""
 
 
 class OddElement(NamedTuple):
-    """An element of a file that is not as its source writes it, by its place."""
+    """An element of a file that is not in its source's format, by its place."""
 
     place: str
 
@@ -63,13 +63,13 @@ class OddElement(NamedTuple):
 def read_records(
     path: Path, *, source: str, namespace: str = "", watch: Watch = ignore
 ) -> Iterator[Record | OddElement]:
-    """Yield what a file holds, in order, an element of it in memory at a time.
+    """Yield the records of a file, in order, with one element in memory at a time.
 
-    `namespace` is as `peer_files.read_langmem` takes it; empty: as LangMem itself has it.
+    `namespace` as in `peer_files.read_langmem`; empty: LangMem's default.
 
     Raises:
         OSError: the file cannot be read.
-        Problem: it is not JSON, or nothing in it is as the source writes it.
+        Problem: it is not JSON, or nothing in it is in the source's format.
     """
     reader, keys = SOURCES[source]
     if source == LANGMEM and namespace:
@@ -95,15 +95,15 @@ def read_records(
 
 @dataclass(slots=True)
 class PeerImport(FileImport):
-    """Writes nothing of a record that the source has brought before; a run is one changeset.
+    """Imports records not imported before; a run is one changeset.
 
-    `user_id` is whose it is where the file names nobody; `namespace` as in `read_records`.
+    `user_id` is the owner if the file names none; `namespace` as in `read_records`.
     """
 
     user_id: str = ""
     namespace: str = ""
     seen: set[int] = field(default_factory=set)
-    """Hashes of what stands in the file so far: of a million records, not the records' ids."""
+    """Hashes of the records read so far: for a million records, smaller than their ids."""
 
     def run(self) -> None:
         read = read_records(
@@ -135,7 +135,7 @@ class PeerImport(FileImport):
             self.faults.append(f"{place}: {fault}")
 
     def _choose_new(self, batch: Sequence[Record]) -> Iterator[Record]:
-        """Yield what is new of a batch, in order; count what becomes of every record."""
+        """Yield the new records of a batch, in order; count the outcome of every record."""
         known = fact_imports.find_rows(
             tenant=self.tenant, source_ids=[record.id for record in batch]
         )
@@ -166,7 +166,7 @@ class PeerImport(FileImport):
                 yield record
 
     def _write(self, records: Sequence[Record], act: Act, changeset: Changeset) -> None:
-        """Write new records, messages of a conversation in the file's order; name them."""
+        """Write new records, messages in the file's order; record their sources."""
         homes = Conversation.objects.of(self.tenant).filter(
             external_id__in={record.home for record in records}
         )
@@ -211,7 +211,7 @@ class PeerImport(FileImport):
 
 
 def _name_owners(tenant: Tenant, records: Sequence[Record]) -> None:
-    """Make the conversations of records, in the order in which all lock them, with their owners.
+    """Create the records' conversations with their owners, in the common lock order.
 
     Raises:
         Conflict: one of them is another user's or agent's.
@@ -225,7 +225,7 @@ def _name_owners(tenant: Tenant, records: Sequence[Record]) -> None:
 
 
 def _find_fault(record: Record) -> str:
-    """Return why a record cannot be stored; empty: it can."""
+    """Return why a record cannot be stored; empty if it can."""
     if not record.text.strip():
         return "no text"
     names = (record.user_id, record.agent_id)

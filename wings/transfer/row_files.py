@@ -1,8 +1,8 @@
-"""Writing and reading rows in files: CSV for spreadsheets, JSON for programs.
+"""Reads and writes rows in files: CSV for spreadsheets, JSON for programs.
 
-A spreadsheet takes a cell that begins with = + - @ for a formula, in full-width letters and behind
-blanks and signs that nobody sees, too. Such cells go out with an apostrophe before them, and lose
-it when they come back.
+A spreadsheet treats a cell that begins with = + - @ as a formula, even full-width or after blanks
+and invisible characters. Such cells are written with an apostrophe before them, which is removed
+when they are read.
 """
 
 import csv
@@ -29,17 +29,17 @@ FORMULA = re.compile(
     r"'*(?:[\t\r\n]|[\s\x00-\x1f\x7f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
     r"[=+\-@＝＋－＠﹦﹢﹣﹫−])"
 )
-"""What begins a formula: a sign, or its full-width, small or mathematical twin, behind what is not
-seen; a tab or a line break alone, since some programs drop it and read on."""
+"""Beginning of a formula: a sign, or its full-width, small or mathematical form, after invisible
+characters; or a tab or line break, since some programs drop it and read on."""
 LINE_AT_MOST = 1_000_000
-"""Characters of a line: no row of ours is longer."""
+"""Longest line in characters: no row of ours is longer."""
 SEPARATORS = (",", ";", "\t")
 BOM = "\ufeff"
-"""Tells a spreadsheet that a file is UTF-8."""
+"""Marks a file as UTF-8 for spreadsheets."""
 MEMBERS = re.compile(r"(?:^|/)(?:conversations|memories|projects)[-\w]*\.json$")
-"""Names of the files of a ZIP archive that are read."""
+"""Names of the files in a ZIP archive that are read."""
 WHOLE = ""
-"""Instead of a key: the file itself is one element, if it has none of the keys before."""
+"""In place of a key: the file itself is one element, if it has none of the earlier keys."""
 
 
 class Line(NamedTuple):
@@ -78,7 +78,7 @@ def _to_csv(cells: Sequence[str]) -> str:
 
 
 def to_cell(value: Any) -> str:
-    """Return a value as the text of a cell; what is no text, time or id is JSON."""
+    """Return a value as the text of a cell; anything but text, a time or an id becomes JSON."""
     if value is None:
         return ""
     if isinstance(value, str | datetime | UUID):
@@ -91,12 +91,12 @@ def _to_text(value: str | datetime | UUID) -> str:
 
 
 def read_rows(file: IO[bytes]) -> Iterator[Line]:
-    """Yield the rows of a file; its first character tells its format.
+    """Yield the rows of a file; its first character tells the format.
 
-    Cells of CSV are text; an empty one is as good as none.
+    CSV cells are text; an empty one counts as missing.
 
     Raises:
-        Problem: it cannot be read (any further).
+        Problem: it cannot be read, or not to its end.
     """
     # A cell of CSV may have blank lines in it.
     lines = json_files.read_lines(file, at_most=LINE_AT_MOST, keeps_blank=True)
@@ -171,12 +171,12 @@ def read_elements(
 ) -> Iterator[Element]:
     """Yield the objects of a JSON file, a file of JSON lines (`.jsonl`) or a ZIP archive, in order.
 
-    They are those of the arrays under the keys, or of the one array that the file is. One is in
-    memory at a time.
+    These are in the arrays under the keys, or in the array that is the file. One is in memory at a
+    time.
 
     Raises:
         OSError: the file cannot be read.
-        Problem: it is not JSON, or an element is no object; the message names it.
+        Problem: it is not JSON, or an element is not an object; the message names it.
     """
     try:
         for member, file in _open_files(path):
@@ -191,7 +191,7 @@ def read_elements(
 
 
 def _open_files(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the members of an archive that hold memories, with their names, or the file."""
+    """Yield the members of an archive that contain memories, with their names, or the file."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
             yield "", file

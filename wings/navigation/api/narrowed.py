@@ -47,7 +47,7 @@ class MirroredView(ReadView):
         from_rows: Callable[[], object],
         from_pages: Callable[[], object],
     ) -> Response:
-        """Return the answer: from the mirror, if there is one, while the database is away."""
+        """Return the answer; from the mirror, if there is one, without the database."""
         try:
             answer = from_rows()
         except (OperationalError, InterfaceError):

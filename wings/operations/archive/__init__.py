@@ -1,1 +1,1 @@
-"""Backups: a file with the database and its secrets, written and read in bounded memory."""
+"""Backups: one file with the database and its secrets, in limited memory."""

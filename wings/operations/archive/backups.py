@@ -1,4 +1,4 @@
-"""Backs a server up into one file, and restores such a file into a data folder."""
+"""Writes a backup of a server to one file, and restores it into a data folder."""
 
 import time
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from wings.operations.archive import dumps, files
 from wings.operations.upgrade import steps
 
 SECRETS = {"secret_key": "SECRET_KEY", "key_pepper": "KEY_PEPPER"}
-"""The settings that hold the secrets, by the files in which they stand in a data folder."""
+"""Settings with secrets, by their file in a data folder."""
 BESIDE = ("api_key", "admin_password")
-"""Other files of a data folder that a backup holds: what `make login` prints."""
+"""Further files of a data folder in a backup, with what `make login` prints."""
 PASSPHRASE_AT_LEAST = 12
 """Characters."""
 
@@ -32,7 +32,7 @@ def back_up(path: Path, *, passphrase: str) -> None:
     """Write the database and its secrets to a file of mode 0600, while everything runs.
 
     Raises:
-        DumpFailed, OSError: it could not be written; what was at `path` before is there still.
+        DumpFailed, OSError: it could not be written; a file at `path` is unchanged.
     """
     texts = {name: str(getattr(settings, setting)) for name, setting in SECRETS.items()}
     there = [name for name in BESIDE if (settings.DATA_DIR / name).exists()]
@@ -62,12 +62,12 @@ def _find_conninfo() -> str:
 def restore(path: Path, *, passphrase: str, replaces: bool, report: steps.Report) -> None:
     """Restore a backup of this version or an earlier one into the data folder.
 
-    The database that is there takes another name and is kept, and so do its secrets: only with
-    `replaces`, where it is not empty.
+    An existing database and its secrets are kept under other names; `replaces` is required if it is
+    not empty.
 
     Raises:
-        BadBackup, CommandError, DumpFailed, EmbeddedPostgresError, OSError, UnsafeDatabase: it
-            was not restored, and the folder is as it was.
+        BadBackup, CommandError, DumpFailed, EmbeddedPostgresError, OSError, UnsafeDatabase: it was
+            not restored, and the folder is as it was.
     """
     if not settings.EMBEDDED_POSTGRES:
         raise CommandError(
@@ -98,7 +98,7 @@ def restore(path: Path, *, passphrase: str, replaces: bool, report: steps.Report
 
 
 def _check_secrets(backup: files.Backup) -> None:
-    """Check that the backup's secrets will be the server's, and make them this process's."""
+    """Check that the server will use the backup's secrets, and use them in this process."""
     if not backup.manifest.get("embedded"):
         raise CommandError(
             "This backup is of a database of its own, whose roles are not those of the embedded"
@@ -119,7 +119,7 @@ def _check_secrets(backup: files.Backup) -> None:
 def _read_into_new(
     address: embedded.ServerAddress, backup: files.Backup, report: steps.Report
 ) -> str:
-    """Return the name of a new database of this version with what the backup holds."""
+    """Restore the backup into a new database of this version; return its name."""
     databases.create(address, databases.RESTORED)
     conninfo = superuser_conninfo(address, database=databases.RESTORED)
     dumps.restore(conninfo, backup.read_dump())
@@ -127,7 +127,7 @@ def _read_into_new(
 
 
 def _write_secrets(secrets: Mapping[str, str], *, keeps: bool, report: steps.Report) -> None:
-    """Put the secrets into the data folder; with `keeps` those that differ take other names."""
+    """Write the secrets to the data folder; `keeps`: rename existing ones that differ."""
     stamp = int(time.time())
     for name in (*SECRETS, *BESIDE):
         file: Path = settings.DATA_DIR / name
@@ -146,7 +146,7 @@ def read_passphrase(source: str) -> str:
     """Return the first line of a file that holds a passphrase; empty where none is named.
 
     Raises:
-        CommandError: it is too short, or cannot be read.
+        CommandError: the passphrase is too short, or the file cannot be read.
     """
     if not source:
         return ""

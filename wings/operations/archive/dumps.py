@@ -1,4 +1,4 @@
-"""Runs PostgreSQL's own pg_dump and pg_restore as streams, of the version that comes with us."""
+"""Runs the bundled pg_dump and pg_restore as streams."""
 
 import subprocess
 import tempfile
@@ -11,7 +11,7 @@ from memoryproject.embedded.binaries import clean_environment, find_binaries
 
 PART = 1024 * 1024
 EVERYBODY = "-c memory.tenant=*"
-"""The policies bind the owner, too: without it no rows of tenants would be dumped."""
+"""Makes all tenants visible: policies apply to the owner, too, so nothing would be dumped."""
 
 
 class DumpFailed(Exception):
@@ -19,10 +19,10 @@ class DumpFailed(Exception):
 
 
 def dump(conninfo: str) -> Iterator[bytes]:
-    """Yield the dump of a database in pg_dump's custom format, as of one moment.
+    """Yield the dump of a database in pg_dump's custom format, as of a single moment.
 
     Raises:
-        DumpFailed: it could not be read whole. What was yielded is worth nothing then.
+        DumpFailed: it is incomplete, and what was yielded is unusable.
     """
     arguments, environment = _connect_by(conninfo)
     with tempfile.TemporaryFile() as errors:
@@ -75,7 +75,7 @@ def _program(name: str) -> Sequence[str]:
 
 
 def _connect_by(conninfo: str) -> tuple[list[str], Mapping[str, str]]:
-    """Return arguments and an environment; no password stands among the arguments."""
+    """Return arguments and environment; the password is not among the arguments."""
     parts = conninfo_to_dict(conninfo)
     password = str(parts.pop("password", None) or "")
     options = f"{parts.pop('options', None) or ''} {EVERYBODY}".strip()

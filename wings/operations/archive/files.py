@@ -1,7 +1,7 @@
 """The file of a backup: a ZIP archive with the database's dump, the secrets and a manifest.
 
-Any tool that unpacks ZIP reads it, unless a passphrase seals dump and secrets; then their names
-end in `.sealed`. What is in it is never readable by others: its mode is 0600 from the first byte.
+Any ZIP tool reads it, unless dump and secrets are encrypted with a passphrase; then their names end
+in `.sealed`. It is never readable by others: its mode is 0600 from the start.
 """
 
 import json
@@ -21,18 +21,18 @@ MANIFEST, DUMP, SECRETS = "manifest.json", "database.dump", "secrets.json"
 SEALED = ".sealed"
 PART = 1024 * 1024
 SMALL_AT_MOST = 1024 * 1024
-"""Bytes of a manifest or of secrets: more is no file of ours."""
+"""Largest size in bytes of a manifest or of secrets."""
 
 
 class BadBackup(Exception):
-    """The file is no backup, or cannot be opened; the message says which and what to do."""
+    """The file is not a backup, or cannot be opened; the message says what to do."""
 
 
 @contextmanager
 def create_private(path: Path) -> Iterator[Path]:
-    """Yield the name of an empty file of mode 0600, which becomes `path` when the block ends.
+    """Yield the name of an empty file of mode 0600, renamed to `path` when the block ends.
 
-    An error leaves what was at `path` before, and nothing beside it.
+    After an error, `path` is unchanged and no other file is left.
     """
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def write_backup(
     passphrase: str,
     notes: Mapping[str, Any],
 ) -> None:
-    """Write a backup to `path`, whole or not at all; `notes` stand in its manifest."""
+    """Write a backup to `path`, completely or not at all; `notes` are put in its manifest."""
     with create_private(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         manifest = {"format": FORMAT, "version": VERSION, "sealed": bool(passphrase), **notes}
         archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
@@ -79,12 +79,12 @@ def _write_member(
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup that was opened."""
+    """An opened backup."""
 
     manifest: Mapping[str, Any]
     secrets: Mapping[str, str]
     read_dump: Callable[[], Iterator[bytes]]
-    """Yields the dump, part by part; BadBackup where a part was changed."""
+    """Function that yields the dump in parts; BadBackup if a part was changed."""
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def open_backup(path: Path, *, passphrase: str) -> Iterator[Backup]:
     """Open a backup for as long as the block lasts.
 
     Raises:
-        BadBackup: it is none, or the passphrase is not the one.
+        BadBackup: it is not a backup, or the passphrase is wrong.
         OSError: it cannot be read.
     """
     with _explaining(path):
@@ -130,7 +130,7 @@ def _read_member(
 
 @contextmanager
 def _explaining(path: Path) -> Iterator[None]:
-    """Raise BadBackup where reading the archive fails, and say why in a sentence."""
+    """Raise BadBackup with an explanation if reading the archive fails."""
     try:
         yield
     except NotOpened as error:

@@ -1,7 +1,7 @@
-"""Encrypts a stream with a passphrase, part by part, and detects any change to it.
+"""Encrypts a stream with a passphrase, in parts, and detects any change to it.
 
-Scrypt makes the key; each part is sealed by AES-256-GCM under a nonce that holds its number and
-whether it is the last (the STREAM construction): parts cannot be changed, swapped or cut off.
+Scrypt derives the key; each part is encrypted by AES-256-GCM with a nonce from its number and
+whether it is the last (the STREAM construction): parts cannot be changed, swapped or removed.
 """
 
 import os
@@ -13,21 +13,21 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 PART = 1024 * 1024
-"""Bytes of a part before it is sealed."""
+"""Bytes of a part before encryption."""
 TAG, SALT, PREFIX = 16, 16, 7
 SCRYPT_COST = 2**15
 """32 MB and a tenth of a second for each guess."""
 
 
 class NotOpened(Exception):
-    """The passphrase is not the one, or what was sealed has been changed."""
+    """The passphrase is wrong, or the data has been changed."""
 
 
 class Sealer:
-    """Writes what it is given, sealed; call `close` with the end, or it cannot be opened."""
+    """Encrypts what it is given; without a final `close` the result cannot be opened."""
 
     def __init__(self, write: Callable[[bytes], object], *, passphrase: str, name: str) -> None:
-        """Seal for a reader who gives the same `name`: of two streams none passes for the other."""
+        """Encrypt for a reader with the same `name`, so that streams cannot be exchanged."""
         salt, self._prefix = os.urandom(SALT), os.urandom(PREFIX)
         self._write, self._name, self._number = write, name.encode(), 0
         self._cipher = AESGCM(_derive_key(passphrase, salt))
@@ -50,10 +50,10 @@ class Sealer:
 
 
 def open_sealed(read: Callable[[int], bytes], *, passphrase: str, name: str) -> Iterator[bytes]:
-    """Yield what was sealed, a part at a time, each only when it is known to be unchanged.
+    """Yield the decrypted parts, each only after it is verified.
 
     Raises:
-        NotOpened: the passphrase is another, or a part was changed or is missing.
+        NotOpened: the passphrase is wrong, or a part was changed or is missing.
     """
     head = _read_exactly(read, SALT + PREFIX)
     salt, prefix = head[:SALT], head[SALT:]
@@ -82,7 +82,7 @@ def _make_nonce(prefix: bytes, number: int, is_last: bool) -> bytes:
 
 
 def _read_exactly(read: Callable[[int], bytes], size: int) -> bytes:
-    """Read until there are `size` bytes, or no more."""
+    """Read `size` bytes, or less at the end."""
     found = bytearray()
     while len(found) < size and (more := read(size - len(found))):
         found += more

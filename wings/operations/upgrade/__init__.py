@@ -1,1 +1,1 @@
-"""Brings a database of any earlier version to this one's schema, and keeps it as it was."""
+"""Upgrades a database of any earlier version to this one's schema, and keeps the old one."""

@@ -1,7 +1,7 @@
-"""Carries the rows of a database over to one with this version's schema, table by table.
+"""Copies the rows of a database into one with this version's schema, table by table.
 
-Both are databases of the embedded server. What only the earlier one has is named, and stays in
-it: it is kept. Triggers do not fire, so what they count is carried over, or counted anew.
+Both are databases of the embedded server. Tables and columns that only the old one has are named,
+and stay in it. Triggers do not fire, so their counts are copied or counted again.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from memoryproject.embedded import EmbeddedPostgresError, ServerAddress
 from memoryproject.embedded.bootstrap import connect_as_superuser
 
 NOT_CARRIED = ("django_migrations", "tenancy_allowance", "tenancy_installation")
-"""Tables that say what happened to one database. An allowance is whole again, as after a crash."""
+"""Tables about one database only. Allowances start full again, as after a crash."""
 TABLES = (
     "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 )
@@ -41,7 +41,7 @@ def carry_rows(
 ) -> None:
     """Copy all rows of `source` into `target`, whose tables are migrated; all or nothing.
 
-    What the migrations have written into `target` goes first: `source` has its own.
+    Rows that migrations wrote into `target` are deleted first: `source` has its own.
 
     Raises:
         EmbeddedPostgresError: rows do not fit the tables; the message names them.
@@ -106,7 +106,7 @@ def _carry_table(
 
 
 def _read_columns(connection: Connection, table: str) -> list[tuple[str, bool, bool]]:
-    """Return columns by name, whether each must be given, and whether it is generated."""
+    """Return columns by name, with whether each is required, and whether it is generated."""
     return connection.execute(COLUMNS, [f'public."{table}"']).fetchall()
 
 
@@ -123,7 +123,7 @@ def _copy(old: Connection, new: Connection, table: str, columns: Sequence[str]) 
 
 
 def _find_default(table: str, column: str) -> Any:
-    """Return what the model of a table has in a column where nothing is said."""
+    """Return the default of a column in a table's model."""
     for model in apps.get_models(include_auto_created=True):
         for field in model._meta.local_fields if model._meta.db_table == table else ():
             if field.column == column and field.default is not models.NOT_PROVIDED:

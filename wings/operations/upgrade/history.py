@@ -1,7 +1,7 @@
-"""Tells by a database's migrations and columns which version made it.
+"""Detects by migrations and columns which version made a database.
 
-Migrations have been written anew under names that existed before. So names alone do not tell:
-the columns that the applied ones should have made must be there, too.
+Some migrations were rewritten under their old names. So names alone are not enough: the columns
+that the applied migrations should have created must exist, too.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Standing(Enum):
 
 
 def find_standing(using: str) -> Standing:
-    """Return how the database of a connection stands to our migrations."""
+    """Return the state of a connection's database relative to our migrations."""
     connection = connections[using]
     loader = MigrationLoader(connection)
     ours = {app.label for app in apps.get_app_configs() if _is_ours(Path(app.path))}
@@ -55,7 +55,7 @@ def read_columns(using: str) -> Columns:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether an app is part of the product, and no library in a virtualenv within it."""
+    """Return whether an app is ours, and not a library in a virtualenv inside the folder."""
     inside = folder.is_relative_to(settings.BASE_DIR)
     return inside and "site-packages" not in folder.relative_to(settings.BASE_DIR).parts
 
@@ -72,7 +72,7 @@ def _find_expected_columns(loader: MigrationLoader) -> Columns:
 
 
 def _name_columns(fields: dict[str, Field]) -> Iterator[str]:  # type: ignore[type-arg]
-    """Yield the columns of fields that are bound to no model, and so do not know theirs."""
+    """Yield the columns of unbound fields, which do not know their names."""
     for name, field in fields.items():
         if not isinstance(field, ManyToManyField):
             yield field.db_column or (f"{name}_id" if field.is_relation else name)

@@ -1,4 +1,4 @@
-"""The steps of `migrate`: what a database needs, one start at a time, and what is kept of it."""
+"""The steps of `migrate`: what a database needs, one process at a time, and what is kept."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -20,9 +20,9 @@ from wings.operations.upgrade import carrying
 from wings.operations.upgrade.history import Standing, find_standing
 
 LOCK = 0x6D696772617465
-"""Advisory lock of who migrates: a second start waits, and finds nothing left to do."""
+"""Advisory lock of `migrate`: a second process waits, and finds nothing left to do."""
 ROLES = ("0002_roles", "0003_no_right_to_save")
-"""Migrations of the console that give roles rights, or take them."""
+"""Migrations of the console that change the rights of roles."""
 Report = Callable[[str], None]
 NEWER = (
     "The database was made by a later version of the server: start that one, or go back to the"
@@ -35,12 +35,12 @@ EARLIER = (
 
 
 def upgrade(*, report: Report, verbosity: int, keeps_copy: bool = True) -> None:
-    """Bring the database to this version; of an embedded one what was before is kept.
+    """Upgrade the database to this version; an embedded one is kept as it was.
 
     Any number of processes may call it at once.
 
     Raises:
-        CommandError, EmbeddedPostgresError, UnsafeDatabase: it cannot be; nothing was changed.
+        CommandError, EmbeddedPostgresError, UnsafeDatabase: it failed; nothing was changed.
     """
     connections.close_all()
     if settings.EMBEDDED_POSTGRES:
@@ -77,7 +77,7 @@ def _upgrade_embedded(
 
 
 def carry_over(address: embedded.ServerAddress, *, source: str, report: Report) -> None:
-    """Make UNFINISHED a database of this version with the rows of `source`."""
+    """Create UNFINISHED in this version with the rows of `source`."""
     report("An earlier version made the database: its rows are carried over to a new one …")
     databases.create(address, databases.UNFINISHED)
     with pointing_at(databases.UNFINISHED):
@@ -89,7 +89,7 @@ def carry_over(address: embedded.ServerAddress, *, source: str, report: Report) 
 
 
 def _set_roles() -> None:
-    """Give roles, which came as they were, what is new to see, as migrations of them do."""
+    """Give copied roles new view rights, as the console's migrations do."""
     for name in ROLES:
         made = import_module(f"wings.console.migrations.{name}").Migration
         with connections["owner"].schema_editor() as editor:
@@ -97,10 +97,10 @@ def _set_roles() -> None:
 
 
 def bring_up(address: embedded.ServerAddress, name: str, *, report: Report) -> str:
-    """Bring a database that nobody uses to this version; return the name of what came of it.
+    """Upgrade a database that nobody uses; return the name of the result.
 
     Raises:
-        CommandError, EmbeddedPostgresError, UnsafeDatabase: it cannot be.
+        CommandError, EmbeddedPostgresError, UnsafeDatabase: it failed.
     """
     with pointing_at(name):
         standing = _find_standing(knows_demo=False)
@@ -114,7 +114,7 @@ def bring_up(address: embedded.ServerAddress, name: str, *, report: Report) -> s
 
 @contextmanager
 def pointing_at(name: str) -> Iterator[None]:
-    """Have the owner's connection lead to another database of the same server."""
+    """Connect the owner's connection to another database of the same server."""
     before = connections["owner"].settings_dict["NAME"]
     _lead_to(name)
     try:
@@ -130,11 +130,11 @@ def _lead_to(name: str) -> None:
 
 
 def _find_standing(*, knows_demo: bool = True) -> Standing:
-    """Return what the database needs.
+    """Return which steps the database needs.
 
     Raises:
         CommandError: a later version made it.
-        UnsafeDatabase: it knows another key pepper.
+        UnsafeDatabase: it has another key pepper.
     """
     with transaction.atomic(using="owner"):
         installation.check_pepper(using="owner", knows_demo=knows_demo)
@@ -145,7 +145,7 @@ def _find_standing(*, knows_demo: bool = True) -> Standing:
 
 
 def _migrate(verbosity: int, *, counts: bool) -> None:
-    """Apply the migrations that follow, note our key pepper, and count what is stored anew."""
+    """Apply the remaining migrations, store our pepper's fingerprint, and count stored sizes."""
     _run_migrations(verbosity)
     if installation.find_note(PEPPER, using="owner") is None:
         installation.note_pepper()

@@ -1,7 +1,6 @@
 """Prints how to reach the server: a call to try, the API key, and the admin's login.
 
-A password that somebody changed cannot be printed: the admin gets a new one, which is stored
-nowhere.
+A changed password cannot be printed: the admin gets a new one, which is not stored.
 """
 
 import os
@@ -18,7 +17,7 @@ from wings.operations.management.commands import seed_demo
 from wings.transfer.loading import read_conversations
 
 ADDRESS = "address"
-"""The file in the data folder that says where the server listens."""
+"""File in the data folder with the server's address."""
 QUESTION = "Where does Mira work and what does she plan?"
 
 
@@ -31,7 +30,7 @@ class Command(BaseCommand):
 
 
 def set_password() -> str:
-    """Give the admin a new password, and return it; a second factor is gone with the old one."""
+    """Set and return a new password for the admin; this also removes a second factor."""
     password = secrets.token_urlsafe(9)
     user = get_user_model().objects.get(username=seed_demo.ADMIN)
     user.set_password(password)
@@ -41,18 +40,18 @@ def set_password() -> str:
 
 
 def read_address() -> tuple[str, int]:
-    """Return where the server is to listen: its host and port."""
+    """Return the host and port at which the server is to listen."""
     host = env.read_text("MEMORY_HOST", "127.0.0.1")
     return host, env.read_integer("PORT", 8000, at_least=1, at_most=65535)
 
 
 def keep_address(host: str, port: int) -> None:
-    """Write down where the server listens, for who asks later and does not name the port."""
+    """Store the server's address, for commands that do not name the port."""
     (settings.DATA_DIR / ADDRESS).write_text(f"{host}:{port}", encoding="utf-8")
 
 
 def find_address() -> str:
-    """Return where the server listens or last listened: `127.0.0.1:8000`."""
+    """Return the current or last address of the server: `127.0.0.1:8000`."""
     kept = settings.DATA_DIR / ADDRESS
     if "PORT" not in os.environ and kept.exists():
         return kept.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Brings the database to this version, whichever version made it.
+"""Upgrades the database to this version, from any earlier one.
 
-One process at a time; the others wait. The embedded database is kept as it was, and its rows are
-carried over to a new one where an earlier version made it: docs/operating.md, under Upgrade.
+One process at a time; the others wait. The old embedded database is kept, and its rows are copied
+into a new one if needed: docs/operating.md, under Upgrade.
 """
 
 import logging
@@ -19,7 +19,7 @@ logger = logging.getLogger("memory.upgrade")
 
 
 class Command(DjangoMigrate):
-    """The serving role may not change tables, so migrations take the owner's connection."""
+    """Uses the owner's connection, as the serving role may not change tables."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -37,7 +37,7 @@ class Command(DjangoMigrate):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Upgrade; with one of Django's own options do what it says of this schema alone."""
+        """Upgrade; with one of Django's own options, only do what the option says."""
         special = ("app_label", "check_unapplied", "fake", "fake_initial", "plan", "prune")
         if options["database"] != "owner" or any(options[name] for name in special):
             super().handle(*args, **options)

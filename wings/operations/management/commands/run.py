@@ -1,4 +1,4 @@
-"""Everything on one machine, from nothing: what `make run` and `memory-server run` start."""
+"""Runs everything on one machine: started by `make run` and `memory-server run`."""
 
 import http.client
 import io
@@ -35,7 +35,7 @@ logger = logging.getLogger("memory.run")
 ALIVE_WITHIN_S = 60
 CHANGED = f"changed ({release.COMMAND} login sets a new one)"
 WITHOUT_MODEL = {"MEMORY_LLM": "offline", "MEMORY_MODEL_TIMEOUT_S": "5"}
-"""The demo waits for no language model, and hardly for one that embeds."""
+"""Settings of the demo, which does not wait for models."""
 
 
 class Command(BaseCommand):
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         logs.report(event, logger=logger, out=self.stdout, form=settings.LOG_FORMAT)
 
     def show_login(self, *, is_first: bool) -> None:
-        """Print key and login at a terminal; elsewhere once, to stderr: stdout goes into logs."""
+        """Print key and login at a terminal; elsewhere once, to stderr, as logs collect stdout."""
         if settings.LOG_FORMAT == "json":
             if is_first:
                 password = seed_demo.find_or_create_password() or CHANGED
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         self._say(login.render_access(seed_demo.find_or_create_password() or CHANGED))
 
     def _serve(self, host: str, port: int) -> None:
-        """Run the web server, and supervise the workers here, until one ends or Ctrl-C."""
+        """Run the web server and supervise the workers, until one ends or Ctrl-C."""
         self._say("Starting web and worker …")
         check = start("check", databases=[DEFAULT_DB_ALIAS], stdout=io.StringIO())
         server = fork(partial(web.serve, host, port))
@@ -112,7 +112,7 @@ class Command(BaseCommand):
 
 
 def start(command: str, **options: Any) -> int:
-    """Run a command in a process of its own and return its id: what it loads does not stay."""
+    """Run a command in its own process and return its id, so that its memory is freed."""
     connections.close_all()
     pid = os.fork()
     if not pid:
@@ -122,14 +122,14 @@ def start(command: str, **options: Any) -> int:
 
 
 def finish(pid: int) -> None:
-    """Wait for a forked command; where it failed it has said why, and this process ends, too."""
+    """Wait for a forked command; if it failed, end this process, too."""
     _, status = os.waitpid(pid, 0)
     if status:
         sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def stop(signum: int, frame: Any) -> None:
-    """Leave the waiting loop; a second signal changes nothing."""
+    """Leave the waiting loop; a second signal has no effect."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     raise KeyboardInterrupt
@@ -149,9 +149,10 @@ def refuse_taken_port(host: str, port: int) -> None:
 
 
 def wait_until_alive(host: str, port: int, lives: Callable[[], bool]) -> None:
-    """Return when the server answers; raise CommandError when it does not in time.
+    """Return when the server answers; raise CommandError if it does not in time.
 
-    Not when it is ready: it never is while jobs wait for the worker that is started next.
+    This is not readiness: the server is not ready while jobs wait for the worker, which is started
+    next.
     """
     until = time.monotonic() + ALIVE_WITHIN_S
     while time.monotonic() < until and lives():

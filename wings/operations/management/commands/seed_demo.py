@@ -1,4 +1,4 @@
-"""A first tenant, key, login and conversation, so that there is something to look at."""
+"""Creates a first tenant, key, login and conversation."""
 
 import secrets
 from pathlib import Path
@@ -32,7 +32,7 @@ class Command(BaseCommand):
 
 
 def get_or_create_key() -> str:
-    """Return the key in the file if that is still valid, else one of the tenant `default`."""
+    """Return the key in the file if it is valid, or else a new one of the tenant `default`."""
     file = settings.DATA_DIR / "api_key"
     secret = file.read_text(encoding="utf-8") if file.exists() else ""
     if secret and tenancy.find_key(secret=secret, now=timezone.now()):
@@ -44,7 +44,7 @@ def get_or_create_key() -> str:
 
 
 def find_or_create_password() -> str | None:
-    """Return the admin's first password, or None where somebody changed it."""
+    """Return the admin's first password, or None if somebody changed it."""
     file = settings.DATA_DIR / "admin_password"
     users = get_user_model().objects
     user = users.filter(username=ADMIN).first()
@@ -56,7 +56,7 @@ def find_or_create_password() -> str | None:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only this user can read."""
+    """Write a file readable only by this user."""
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")
 
