@@ -85,9 +85,13 @@ class Searchable(TenantModel):
         choices=MemoryKind.choices,
         help_text="Which kind of memory the unit leads to: each kind is ranked by itself.",
     )
-    category = models.CharField(max_length=16, blank=True, help_text="Of a fact; else empty.")
-    valid_at = models.DateTimeField(help_text="From when on it was true in the world.")
-    valid_until = models.DateTimeField(null=True, help_text="Until when; NULL: still true.")
+    category = models.CharField(
+        max_length=16, blank=True, help_text="Category of a fact; else empty."
+    )
+    valid_at = models.DateTimeField(help_text="Time from which it was true in the world.")
+    valid_until = models.DateTimeField(
+        null=True, help_text="Time until which it was true; NULL: still true."
+    )
     invalid_at = models.DateTimeField(
         null=True, help_text="When the server stopped believing it; NULL: it still does."
     )
@@ -120,13 +124,13 @@ class SearchUnit(Searchable):
     lexical_text = models.TextField(help_text="Prepared by indexing.text: bigrams included.")
     own_words = models.IntegerField(
         null=True,
-        help_text="How many of its words are its own; the neighbours' come behind. NULL: all.",
+        help_text="Number of its own words, which come before its neighbors'. NULL: all.",
     )
     words = UnreadGeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_words"),
         output_field=SparseVectorField(dimensions=WORD_SLOTS),
         db_persist=True,
-        help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
+        help_text="Its lexemes: 1 in a slot for each; the next slot has the weight of repeats.",
     )
     dl = UnreadGeneratedField(
         expression=Func(F("language"), F("lexical_text"), function="public.memory_dl"),
@@ -275,9 +279,9 @@ class VectorIndex(TenantModel):
     shelf = models.CharField(max_length=8, choices=MemoryKind.choices)
     model = models.CharField(max_length=200)
     dim = models.PositiveSmallIntegerField()
-    name = models.CharField(max_length=63, help_text="Of the index in Postgres.")
+    name = models.CharField(max_length=63, help_text="Name of the index in PostgreSQL.")
     recall = models.FloatField(
-        null=True, help_text="Of the 100 nearest, when it was built: 0.0 to 1.0."
+        null=True, help_text="Recall of the 100 nearest, when it was built: 0.0 to 1.0."
     )
     built_at = models.DateTimeField(db_default=Now())
 

@@ -66,18 +66,20 @@ class Job(TenantModel):
         "for erasures, rollbacks and webhooks theirs; "
         "for mails, and vectors of what belongs to no conversation, the tenant's."
     )
-    input = models.JSONField(default=dict, help_text="Ids and flags only, never text.")
+    input = models.JSONField(default=dict, help_text="Only ids and flags, never text.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.READY)
     attempts = models.PositiveIntegerField(
-        default=0, help_text="Counted when a run starts, so that a crash counts too."
+        default=0, help_text="Incremented when a run starts, so that crashes count."
     )
     transient_failures = models.PositiveIntegerField(
-        default=0, help_text="Runs that failed because something outside was away."
+        default=0, help_text="Runs that failed because an outside service was unavailable."
     )
     run_after = models.DateTimeField(
         db_default=Now(), help_text="Not before this, by the database's clock."
     )
-    lease_token = models.UUIDField(null=True, blank=True, help_text="Who may write; empty: nobody.")
+    lease_token = models.UUIDField(
+        null=True, blank=True, help_text="Token of the run that may write; empty: none."
+    )
     holder = models.UUIDField(
         null=True, blank=True, help_text="The cluster of workers that last took it."
     )
@@ -94,7 +96,7 @@ class Job(TenantModel):
         max_length=200, blank=True, help_text="The class of the last failure, never its message."
     )
     result = models.JSONField(
-        default=dict, blank=True, help_text="What the last run did, in numbers; never text."
+        default=dict, blank=True, help_text="Results of the last run, in numbers, never text."
     )
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True, blank=True)
@@ -135,7 +137,7 @@ class WorkerRestart(models.Model):
     """Record that a supervisor restarted its workers, as they did not take claimable work."""
 
     at = models.DateTimeField(db_default=Now())
-    cluster = models.UUIDField(help_text="Whose workers were ended.")
+    cluster = models.UUIDField(help_text="The cluster whose workers were ended.")
     reason = models.CharField(max_length=200)
 
     class Meta:
@@ -154,9 +156,9 @@ class LLMCall(TenantModel):
 
     job = models.UUIDField(null=True, blank=True, help_text="The job that asked.")
     request_sha256 = models.CharField(max_length=64, help_text="Of model, prompt and schema.")
-    purpose = models.CharField(max_length=40, help_text="Which question it was.")
+    purpose = models.CharField(max_length=40, help_text="Hash of the question.")
     model = models.CharField(max_length=200)
-    ok = models.BooleanField(help_text="Whether an answer came that has the asked-for form.")
+    ok = models.BooleanField(help_text="Whether an answer in the requested form came.")
     error_class = models.CharField(max_length=200, blank=True)
     response = models.JSONField(null=True, blank=True, help_text="The parsed answer.")
     prompt_version = models.CharField(
@@ -173,7 +175,7 @@ class LLMCall(TenantModel):
     )
     prompt_cut = models.BooleanField(
         default=False,
-        help_text="The server seems to have read less than it was sent: is its context too small?",
+        help_text="The server seems to have cut the prompt: its context may be too small.",
     )
     cost = models.DecimalField(
         max_digits=14,

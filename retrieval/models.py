@@ -35,15 +35,15 @@ class Retrieval(TenantModel):
         Conversation, null=True, db_index=False, help_text="NULL: the id was unknown."
     )
     kind = models.CharField(max_length=16, choices=Kind.choices)
-    asked_by = TenantForeignKey(APIKey, null=True, help_text="The caller's key.")
+    asked_by = TenantForeignKey(APIKey, null=True, help_text="Key of the caller.")
     query = models.TextField()
-    parameters = models.JSONField(help_text="Every parameter as it was applied.")
+    parameters = models.JSONField(help_text="All parameters as applied.")
     embedding_model = models.CharField(max_length=200, blank=True)
     counts = models.JSONField(
-        default=dict, help_text="How many memories each leg of each shelf found."
+        default=dict, help_text="Number of memories found by each ranking, per kind of memory."
     )
     degraded = models.CharField(
-        max_length=40, blank=True, help_text="What was missing: no_vectors; empty: nothing."
+        max_length=40, blank=True, help_text="What was missing, such as no_vectors; empty: nothing."
     )
     tokens = models.PositiveIntegerField(default=0, help_text="Size of the answer, estimated.")
     latency_ms = models.PositiveIntegerField(
@@ -59,7 +59,7 @@ class Retrieval(TenantModel):
         default=0, help_text="Last message of the conversation when it was asked."
     )
     reviewable = models.BooleanField(
-        default=False, help_text="Whether the served episodes wait for a review."
+        default=False, help_text="Whether the served episodes are still to be reviewed."
     )
     review_job = TenantForeignKey(Job, null=True, help_text="The job that reviews them.")
     parts = models.JSONField(
@@ -107,8 +107,8 @@ class RetrievalHit(TenantModel):
     score = models.FloatField(
         help_text="RRF, for episodes times retrievability; of a search the relevance."
     )
-    lexical_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that leg.")
-    vector_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that leg.")
+    lexical_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that ranking.")
+    vector_rank = models.PositiveIntegerField(null=True, help_text="NULL: not in that ranking.")
 
     class Meta(TenantModel.Meta):
         constraints = [unique("retrieval_hit_once", "tenant retrieval memory_id")]
@@ -128,15 +128,19 @@ class Context(TenantModel):
     sections: list[ContextSection]
     """Sections in the order of the text; `contexts.get_context` loads them."""
 
-    max_tokens = models.PositiveIntegerField(help_text="Of the prompt and its response together.")
-    reserved_tokens = models.PositiveIntegerField(help_text="Left for the response.")
+    max_tokens = models.PositiveIntegerField(
+        help_text="Tokens for the prompt and its response together."
+    )
+    reserved_tokens = models.PositiveIntegerField(help_text="Tokens reserved for the response.")
     used_tokens = models.PositiveIntegerField(
         default=0, help_text="All sections with what parts them, counted apart."
     )
-    counter = models.CharField(max_length=16, help_text="How its tokens are counted, for good.")
+    counter = models.CharField(max_length=16, help_text="The counter of its tokens; never changes.")
     made_by = TenantForeignKey(APIKey, null=True, help_text="The key that made it.")
     created_at = models.DateTimeField(db_default=Now())
-    expires_at = models.DateTimeField(help_text="From then on it is unknown, and soon deleted.")
+    expires_at = models.DateTimeField(
+        help_text="Time from which it counts as unknown, and is soon deleted."
+    )
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -179,8 +183,8 @@ class ContextSection(TenantModel):
     memory = TenantForeignKey(Memory, null=True, help_text="Empty for the system prompt.")
     position = models.PositiveIntegerField(help_text="Order of adding: 0, 1, 2, …")
     priority = models.PositiveSmallIntegerField(help_text="0 to 100; the highest stands first.")
-    content = models.TextField(help_text="As it stands in the text; it may quote messages.")
-    tokens = models.PositiveIntegerField(help_text="Of the content alone.")
+    content = models.TextField(help_text="Its text; may quote messages.")
+    tokens = models.PositiveIntegerField(help_text="Tokens of the content alone.")
     truncated = models.BooleanField(help_text="Whether a part of the memory is missing.")
     created_at = models.DateTimeField(db_default=Now())
 
@@ -209,7 +213,7 @@ class MemoryTest(TenantModel):
     conversation = TenantForeignKey(Conversation)
     query = models.TextField()
     max_tokens = models.PositiveIntegerField(
-        null=True, help_text="Of the call, as an agent gives it; NULL: none."
+        null=True, help_text="max_tokens of the call; NULL: none."
     )
     must_say = ArrayField(models.TextField(), default=list)
     must_not_say = ArrayField(models.TextField(), default=list)
@@ -219,7 +223,8 @@ class MemoryTest(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     ran_at = models.DateTimeField(null=True, help_text="Its last run; NULL: none yet.")
     failures = models.JSONField(
-        default=list, help_text="Of the last run: the names of fields, with the place in a list."
+        default=list,
+        help_text="Failures of the last run: names of fields, with the index in a list.",
     )
     broken_by = models.UUIDField(
         null=True, help_text="The changeset after which it first failed; NULL: it passes."

@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default="",
                         default="",
-                        help_text="Whose it is, by the agent's own id; empty: nobody was named.",
+                        help_text="Its user, by the agent's own id; empty: none was named.",
                     ),
                 ),
                 (
@@ -57,14 +57,12 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default="",
                         default="",
-                        help_text="Which agent leads it, by an id of its own; empty: none was named.",
+                        help_text="The agent that leads it, by the agent's own id; empty: none was named.",
                     ),
                 ),
                 (
                     "next_seq",
-                    models.BigIntegerField(
-                        default=1, help_text="The seq that the next message gets."
-                    ),
+                    models.BigIntegerField(default=1, help_text="The seq of the next message."),
                 ),
                 (
                     "pending_count",
@@ -89,7 +87,8 @@ class Migration(migrations.Migration):
                 (
                     "version",
                     models.PositiveBigIntegerField(
-                        default=0, help_text="Raised by each write that must abort a run in flight."
+                        default=0,
+                        help_text="Incremented by each write that must abort a running job.",
                     ),
                 ),
                 (
@@ -148,7 +147,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="Whether a person ever corrected something: reading looks for marks then.",
+                        help_text="Whether a person ever corrected something, so that reading looks for marks.",
                     ),
                 ),
                 (
@@ -156,7 +155,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         db_default=False,
                         default=False,
-                        help_text="Whether memory tests may ask it: changesets queue them then.",
+                        help_text="Whether it has memory tests, which changesets then queue.",
                     ),
                 ),
                 (
@@ -224,8 +223,8 @@ class Migration(migrations.Migration):
                     "surprise",
                     models.FloatField(help_text="0 (expected) to 1 (changes everything); fixed."),
                 ),
-                ("start_at", models.DateTimeField(help_text="When its first message was said.")),
-                ("end_at", models.DateTimeField(help_text="When its last message was said.")),
+                ("start_at", models.DateTimeField(help_text="Time of its first message.")),
+                ("end_at", models.DateTimeField(help_text="Time of its last message.")),
                 (
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
@@ -236,20 +235,20 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "consolidated_at",
-                    models.DateTimeField(help_text="NULL: facts not drawn yet.", null=True),
+                    models.DateTimeField(help_text="NULL: facts are not extracted yet.", null=True),
                 ),
                 (
                     "consolidation_failed_at",
                     models.DateTimeField(
-                        help_text="Set when drawing facts failed for good; waits for a retry.",
+                        help_text="Set when extracting facts failed finally; waits for a retry.",
                         null=True,
                     ),
                 ),
-                ("engine", models.CharField(help_text="Which engine made it.", max_length=40)),
+                ("engine", models.CharField(help_text="The engine that made it.", max_length=40)),
                 (
                     "degraded",
                     models.BooleanField(
-                        default=False, help_text="The offline engine stood in for a failing model."
+                        default=False, help_text="The offline engine replaced a failing model."
                     ),
                 ),
                 (
@@ -336,7 +335,7 @@ class Migration(migrations.Migration):
                 (
                     "digest",
                     models.CharField(
-                        help_text="HMAC-SHA256 of what the key was used for and the key.",
+                        help_text="HMAC-SHA256 of the key and of what it was used for.",
                         max_length=64,
                     ),
                 ),
@@ -384,12 +383,12 @@ class Migration(migrations.Migration):
                     "person",
                     models.CharField(help_text="The user's name in the admin.", max_length=150),
                 ),
-                ("reason", models.TextField(help_text="Why, in the person's own words.")),
+                ("reason", models.TextField(help_text="Reason, in the person's own words.")),
                 (
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("until", models.DateTimeField(help_text="From then on it is masked again.")),
+                ("until", models.DateTimeField(help_text="Time from which on it is masked again.")),
                 (
                     "conversation",
                     memoryproject.tenancy.fields.TenantForeignKey(
@@ -526,7 +525,7 @@ class Migration(migrations.Migration):
                 (
                     "since",
                     models.DateTimeField(
-                        help_text="What was received from then on, by the server's clock."
+                        help_text="Messages received from then on, by the server's clock."
                     ),
                 ),
                 (
@@ -550,7 +549,7 @@ class Migration(migrations.Migration):
                     "message_ids",
                     django.contrib.postgres.fields.ArrayField(
                         base_field=models.UUIDField(),
-                        help_text="These messages alone; NULL: any.",
+                        help_text="Only these messages; NULL: any.",
                         null=True,
                         size=None,
                     ),
@@ -559,13 +558,13 @@ class Migration(migrations.Migration):
                     "actor",
                     models.CharField(help_text="Who did it: a person or a key.", max_length=200),
                 ),
-                ("reason", models.TextField(help_text="Why, in the person's own words.")),
-                ("made", models.JSONField(default=dict, help_text="What it came to, in numbers.")),
+                ("reason", models.TextField(help_text="Reason, in the person's own words.")),
+                ("made", models.JSONField(default=dict, help_text="Its effects, in numbers.")),
                 (
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("lifted_at", models.DateTimeField(help_text="NULL: it stands.", null=True)),
+                ("lifted_at", models.DateTimeField(help_text="NULL: it is in effect.", null=True)),
                 ("lifted_by", models.CharField(blank=True, max_length=200)),
                 (
                     "done_at",
@@ -578,7 +577,7 @@ class Migration(migrations.Migration):
                     "conversation",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
-                        help_text="Empty: in any.",
+                        help_text="Conversation; empty: any.",
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
@@ -687,20 +686,20 @@ class Migration(migrations.Migration):
                     "body_sha256",
                     models.CharField(
                         blank=True,
-                        help_text="Of the whole request, with an idempotency key.",
+                        help_text="Hash of the whole request, if it has an idempotency key.",
                         max_length=64,
                     ),
                 ),
                 (
                     "pending_after",
                     models.PositiveIntegerField(
-                        help_text="Messages in the window just after this one: a replay answers the same."
+                        help_text="Messages in the window just after this one, for the answer to a retry."
                     ),
                 ),
                 (
                     "metadata",
                     models.JSONField(
-                        default=dict, help_text="The agent's own, returned untouched."
+                        default=dict, help_text="The agent's own data, returned unchanged."
                     ),
                 ),
                 (
@@ -826,7 +825,7 @@ class Migration(migrations.Migration):
             name="withheld_by",
             field=memoryproject.tenancy.fields.TenantForeignKey(
                 db_constraint=False,
-                help_text="Why it was taken apart: it is a record, and holds no message any more.",
+                help_text="Why it was taken apart: it is kept as a record without messages.",
                 null=True,
                 on_delete=django.db.models.deletion.DO_NOTHING,
                 related_name="+",

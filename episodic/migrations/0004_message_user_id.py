@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default="",
                 default="",
-                help_text="Whose it is, by the agent's own id; empty: the conversation's user's.",
+                help_text="Its user, by the agent's own id; empty: the conversation's user.",
             ),
         ),
     ]

@@ -13,8 +13,8 @@ class Migration(migrations.Migration):
             field=models.SmallIntegerField(
                 db_default=0,
                 default=0,
-                help_text="Minutes that the agent's clock was ahead of UTC: the speaker's day"
-                " goes by it.",
+                help_text="Minutes that the agent's clock was ahead of UTC, which gives the"
+                " speaker's day.",
             ),
         ),
     ]

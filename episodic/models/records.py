@@ -42,9 +42,9 @@ class Reveal(TenantModel):
 
     conversation = TenantForeignKey(Conversation)
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
-    reason = models.TextField(help_text="Why, in the person's own words.")
+    reason = models.TextField(help_text="Reason, in the person's own words.")
     created_at = models.DateTimeField(db_default=Now())
-    until = models.DateTimeField(help_text="From then on it is masked again.")
+    until = models.DateTimeField(help_text="Time from which on it is masked again.")
 
     class Meta(TenantModel.Meta):
         constraints = [check("episodic_reveal_has_reason", ~Q(reason=""))]
@@ -61,7 +61,7 @@ class ErasedKey(TenantModel):
     """
 
     digest = models.CharField(
-        max_length=64, help_text="HMAC-SHA256 of what the key was used for and the key."
+        max_length=64, help_text="HMAC-SHA256 of the key and of what it was used for."
     )
     erased_at = models.DateTimeField(db_default=Now())
 

@@ -69,15 +69,15 @@ class Conversation(Quoting, TenantModel):
         blank=True,
         default="",
         db_default="",
-        help_text="Whose it is, by the agent's own id; empty: nobody was named.",
+        help_text="Its user, by the agent's own id; empty: none was named.",
     )
     agent_id = models.TextField(
         blank=True,
         default="",
         db_default="",
-        help_text="Which agent leads it, by an id of its own; empty: none was named.",
+        help_text="The agent that leads it, by the agent's own id; empty: none was named.",
     )
-    next_seq = models.BigIntegerField(default=1, help_text="The seq that the next message gets.")
+    next_seq = models.BigIntegerField(default=1, help_text="The seq of the next message.")
     pending_count = models.PositiveIntegerField(
         default=0, help_text="Messages in the window: those in no episode yet."
     )
@@ -88,7 +88,7 @@ class Conversation(Quoting, TenantModel):
         blank=True, help_text="Summary of the last episode, for the next segmentation."
     )
     version = models.PositiveBigIntegerField(
-        default=0, help_text="Raised by each write that must abort a run in flight."
+        default=0, help_text="Incremented by each write that must abort a running job."
     )
     language = models.CharField(
         max_length=16, choices=[(name, name) for name in LANGUAGES], default=SIMPLE
@@ -102,12 +102,12 @@ class Conversation(Quoting, TenantModel):
     has_corrections = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Whether a person ever corrected something: reading looks for marks then.",
+        help_text="Whether a person ever corrected something, so that reading looks for marks.",
     )
     has_tests = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Whether memory tests may ask it: changesets queue them then.",
+        help_text="Whether it has memory tests, which changesets then queue.",
     )
     next_user_id = models.TextField(
         null=True,
@@ -150,19 +150,19 @@ class Withholding(TenantModel):
 
     users_by = "conversation"
 
-    since = models.DateTimeField(help_text="What was received from then on, by the server's clock.")
+    since = models.DateTimeField(help_text="Messages received from then on, by the server's clock.")
     posted_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
-    conversation = TenantForeignKey(Conversation, null=True, help_text="Empty: in any.")
+    conversation = TenantForeignKey(Conversation, null=True, help_text="Conversation; empty: any.")
     speaker = models.TextField(blank=True, help_text="The messages' name; empty: any.")
     role = models.CharField(max_length=16, choices=Role.choices, blank=True)
     message_ids = ArrayField(
-        models.UUIDField(), null=True, help_text="These messages alone; NULL: any."
+        models.UUIDField(), null=True, help_text="Only these messages; NULL: any."
     )
     actor = models.CharField(max_length=200, help_text="Who did it: a person or a key.")
-    reason = models.TextField(help_text="Why, in the person's own words.")
-    made = models.JSONField(default=dict, help_text="What it came to, in numbers.")
+    reason = models.TextField(help_text="Reason, in the person's own words.")
+    made = models.JSONField(default=dict, help_text="Its effects, in numbers.")
     created_at = models.DateTimeField(db_default=Now())
-    lifted_at = models.DateTimeField(null=True, help_text="NULL: it stands.")
+    lifted_at = models.DateTimeField(null=True, help_text="NULL: it is in effect.")
     lifted_by = models.CharField(max_length=200, blank=True)
     done_at = models.DateTimeField(
         null=True, help_text="NULL: a worker goes on, with withholding or with lifting it."
@@ -205,22 +205,24 @@ class Episode(Quoting, Correctable, TenantModel):
     stability = models.FloatField(help_text="FSRS: days until retrievability falls to 0.9.")
     difficulty = models.FloatField(help_text="FSRS: 1 (easy) to 10.")
     surprise = models.FloatField(help_text="0 (expected) to 1 (changes everything); fixed.")
-    start_at = models.DateTimeField(help_text="When its first message was said.")
-    end_at = models.DateTimeField(help_text="When its last message was said.")
+    start_at = models.DateTimeField(help_text="Time of its first message.")
+    end_at = models.DateTimeField(help_text="Time of its last message.")
     created_at = models.DateTimeField(db_default=Now())
     last_reviewed_at = models.DateTimeField(help_text="At first equal to created_at.")
-    consolidated_at = models.DateTimeField(null=True, help_text="NULL: facts not drawn yet.")
-    consolidation_failed_at = models.DateTimeField(
-        null=True, help_text="Set when drawing facts failed for good; waits for a retry."
+    consolidated_at = models.DateTimeField(
+        null=True, help_text="NULL: facts are not extracted yet."
     )
-    engine = models.CharField(max_length=40, help_text="Which engine made it.")
+    consolidation_failed_at = models.DateTimeField(
+        null=True, help_text="Set when extracting facts failed finally; waits for a retry."
+    )
+    engine = models.CharField(max_length=40, help_text="The engine that made it.")
     degraded = models.BooleanField(
-        default=False, help_text="The offline engine stood in for a failing model."
+        default=False, help_text="The offline engine replaced a failing model."
     )
     withheld_by = TenantForeignKey(
         Withholding,
         null=True,
-        help_text="Why it was taken apart: it is a record, and holds no message any more.",
+        help_text="Why it was taken apart: it is kept as a record without messages.",
     )
 
     class Meta(TenantModel.Meta):
@@ -288,14 +290,14 @@ class Message(Correctable, TenantModel):
         blank=True,
         default="",
         db_default="",
-        help_text="Whose it is, by the agent's own id; empty: the conversation's user's.",
+        help_text="Its user, by the agent's own id; empty: the conversation's user.",
     )
     content = models.TextField(help_text="As posted: not trimmed, not normalised.")
     occurred_at = models.DateTimeField(help_text="When it was said, by the agent's clock.")
     utc_offset = models.SmallIntegerField(
         default=0,
         db_default=0,
-        help_text="Minutes that the agent's clock was ahead of UTC: the speaker's day goes by it.",
+        help_text="Minutes that the agent's clock was ahead of UTC, which gives the speaker's day.",
     )
     received_at = models.DateTimeField(db_default=Now(), help_text="By the database's clock.")
     posted_by = TenantForeignKey(APIKey, null=True, help_text="The key that posted it.")
@@ -306,12 +308,14 @@ class Message(Correctable, TenantModel):
         default=0, help_text="Place in that request's batch."
     )
     body_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="Of the whole request, with an idempotency key."
+        max_length=64,
+        blank=True,
+        help_text="Hash of the whole request, if it has an idempotency key.",
     )
     pending_after = models.PositiveIntegerField(
-        help_text="Messages in the window just after this one: a replay answers the same."
+        help_text="Messages in the window just after this one, for the answer to a retry."
     )
-    metadata = models.JSONField(default=dict, help_text="The agent's own, returned untouched.")
+    metadata = models.JSONField(default=dict, help_text="The agent's own data, returned unchanged.")
     token_sizes = models.JSONField(
         default=dict,
         db_default=models.Value({}, models.JSONField()),

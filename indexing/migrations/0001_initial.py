@@ -125,15 +125,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "category",
-                    models.CharField(blank=True, help_text="Of a fact; else empty.", max_length=16),
+                    models.CharField(
+                        blank=True, help_text="Category of a fact; else empty.", max_length=16
+                    ),
                 ),
                 (
                     "valid_at",
-                    models.DateTimeField(help_text="From when on it was true in the world."),
+                    models.DateTimeField(help_text="Time from which it was true in the world."),
                 ),
                 (
                     "valid_until",
-                    models.DateTimeField(help_text="Until when; NULL: still true.", null=True),
+                    models.DateTimeField(
+                        help_text="Time until which it was true; NULL: still true.", null=True
+                    ),
                 ),
                 (
                     "invalid_at",
@@ -200,7 +204,7 @@ class Migration(migrations.Migration):
                 (
                     "own_words",
                     models.IntegerField(
-                        help_text="How many of its words are its own; the neighbours' come behind. NULL: all.",
+                        help_text="Number of its own words, which come before its neighbors'. NULL: all.",
                         null=True,
                     ),
                 ),
@@ -243,7 +247,7 @@ class Migration(migrations.Migration):
                             models.F("lexical_text"),
                             function="public.memory_words",
                         ),
-                        help_text="Its lexemes: 1 at one slot for being there, and beside it what repeating adds.",
+                        help_text="Its lexemes: 1 in a slot for each; the next slot has the weight of repeats.",
                         output_field=pgvector.django.sparsevec.SparseVectorField(
                             dimensions=1000000000
                         ),
@@ -328,15 +332,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "category",
-                    models.CharField(blank=True, help_text="Of a fact; else empty.", max_length=16),
+                    models.CharField(
+                        blank=True, help_text="Category of a fact; else empty.", max_length=16
+                    ),
                 ),
                 (
                     "valid_at",
-                    models.DateTimeField(help_text="From when on it was true in the world."),
+                    models.DateTimeField(help_text="Time from which it was true in the world."),
                 ),
                 (
                     "valid_until",
-                    models.DateTimeField(help_text="Until when; NULL: still true.", null=True),
+                    models.DateTimeField(
+                        help_text="Time until which it was true; NULL: still true.", null=True
+                    ),
                 ),
                 (
                     "invalid_at",
@@ -527,11 +535,15 @@ class Migration(migrations.Migration):
                 ),
                 ("model", models.CharField(max_length=200)),
                 ("dim", models.PositiveSmallIntegerField()),
-                ("name", models.CharField(help_text="Of the index in Postgres.", max_length=63)),
+                (
+                    "name",
+                    models.CharField(help_text="Name of the index in PostgreSQL.", max_length=63),
+                ),
                 (
                     "recall",
                     models.FloatField(
-                        help_text="Of the 100 nearest, when it was built: 0.0 to 1.0.", null=True
+                        help_text="Recall of the 100 nearest, when it was built: 0.0 to 1.0.",
+                        null=True,
                     ),
                 ),
                 (

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "input",
-                    models.JSONField(default=dict, help_text="Ids and flags only, never text."),
+                    models.JSONField(default=dict, help_text="Only ids and flags, never text."),
                 ),
                 (
                     "state",
@@ -77,13 +77,14 @@ class Migration(migrations.Migration):
                     "attempts",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="Counted when a run starts, so that a crash counts too.",
+                        help_text="Incremented when a run starts, so that crashes count.",
                     ),
                 ),
                 (
                     "transient_failures",
                     models.PositiveIntegerField(
-                        default=0, help_text="Runs that failed because something outside was away."
+                        default=0,
+                        help_text="Runs that failed because an outside service was unavailable.",
                     ),
                 ),
                 (
@@ -96,7 +97,9 @@ class Migration(migrations.Migration):
                 (
                     "lease_token",
                     models.UUIDField(
-                        blank=True, help_text="Who may write; empty: nobody.", null=True
+                        blank=True,
+                        help_text="Token of the run that may write; empty: none.",
+                        null=True,
                     ),
                 ),
                 (
@@ -126,7 +129,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=dict,
-                        help_text="What the last run did, in numbers; never text.",
+                        help_text="Results of the last run, in numbers, never text.",
                     ),
                 ),
                 (
@@ -241,13 +244,11 @@ class Migration(migrations.Migration):
                     "request_sha256",
                     models.CharField(help_text="Of model, prompt and schema.", max_length=64),
                 ),
-                ("purpose", models.CharField(help_text="Which question it was.", max_length=40)),
+                ("purpose", models.CharField(help_text="Hash of the question.", max_length=40)),
                 ("model", models.CharField(max_length=200)),
                 (
                     "ok",
-                    models.BooleanField(
-                        help_text="Whether an answer came that has the asked-for form."
-                    ),
+                    models.BooleanField(help_text="Whether an answer in the requested form came."),
                 ),
                 ("error_class", models.CharField(blank=True, max_length=200)),
                 (
@@ -280,7 +281,7 @@ class Migration(migrations.Migration):
                     "prompt_cut",
                     models.BooleanField(
                         default=False,
-                        help_text="The server seems to have read less than it was sent: is its context too small?",
+                        help_text="The server seems to have cut the prompt: its context may be too small.",
                     ),
                 ),
                 (

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("cluster", models.UUIDField(help_text="Whose workers were ended.")),
+                ("cluster", models.UUIDField(help_text="The cluster whose workers were ended.")),
                 ("reason", models.CharField(max_length=200)),
             ],
             options={

@@ -16,38 +16,38 @@ class Breaker(models.Model):
     provider = models.CharField(max_length=200, help_text="Host and port of the endpoint.")
     model = models.CharField(max_length=200)
     failures = models.PositiveIntegerField(
-        default=0, help_text="In a row, since `counting_since`; an answer sets it to 0."
+        default=0, help_text="Failures in a row since `counting_since`; an answer resets them."
     )
     counting_since = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when no question was answered; empty: closed."
+        null=True, blank=True, help_text="Time since which no question was answered; empty: closed."
     )
     open_until = models.DateTimeField(
-        null=True, blank=True, help_text="Nobody asks before; empty: closed."
+        null=True, blank=True, help_text="Time before which nobody asks; empty: closed."
     )
     closed_at = models.DateTimeField(
-        null=True, blank=True, help_text="When an answer last ended an outage."
+        null=True, blank=True, help_text="Time of the answer that ended the last outage."
     )
     probing_until = models.DateTimeField(
-        null=True, blank=True, help_text="One caller tries; nobody else before this."
+        null=True, blank=True, help_text="One caller tries; others wait until then."
     )
     timed_out_scopes = ArrayField(
         models.UUIDField(),
         default=list,
         blank=True,
-        help_text="Conversations whose timeouts were counted: others may try before them.",
+        help_text="Conversations whose timeouts were counted: others try before them.",
     )
     fault = models.CharField(
         max_length=300,
         blank=True,
         db_default="",
-        help_text="What an operator must mend; empty: nothing known.",
+        help_text="What an operator must fix; empty: nothing known.",
     )
     learnt_at = models.DateTimeField(
         null=True, blank=True, help_text="When the limits below were found out; they hold an hour."
     )
     context_tokens = models.PositiveIntegerField(
-        null=True, blank=True, help_text="How much it reads and writes at once, in tokens."
+        null=True, blank=True, help_text="Size of its context, prompt and answer, in tokens."
     )
     texts_at_most = models.PositiveIntegerField(
         null=True, blank=True, help_text="Of an embedding model: texts in one request."

@@ -33,7 +33,7 @@ class Tenant(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="Of the log, behind the last erasure: a replica must have come so far.",
+        help_text="Log position of the last erasure: a replica must have reached it.",
     )
 
     class Meta:
@@ -148,10 +148,10 @@ class APIKey(TenantModel):
         null=True,
         blank=True,
         unique=True,
-        help_text="Of the secret before the last rotation; empty: there was none.",
+        help_text="Hash of the secret before the last rotation; empty: none.",
     )
     previous_until = models.DateTimeField(
-        null=True, blank=True, help_text="From then on the secret before it is refused."
+        null=True, blank=True, help_text="Time from which the old secret is refused."
     )
     scopes = ArrayField(
         models.CharField(max_length=16, choices=Scope.choices), help_text="What the key may do."
@@ -161,7 +161,7 @@ class APIKey(TenantModel):
         default=list,
         db_default=[],
         blank=True,
-        help_text="Whose conversations and notes alone it may touch; empty: all of the tenant.",
+        help_text="Users whose conversations and notes it may access; empty: all of the tenant.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
@@ -196,7 +196,7 @@ class APIKey(TenantModel):
         null=True,
         blank=True,
         editable=False,
-        help_text="Of the log, behind its last write: a replica must have come so far.",
+        help_text="Log position of its last write: a replica must have reached it.",
     )
 
     class Meta(TenantModel.Meta):
@@ -245,8 +245,8 @@ class KeyUsage(TenantModel):
     errors = models.BigIntegerField(help_text="Answers from 400 to 499, without 429.")
     refused = models.BigIntegerField(help_text="Answers 429: it called too often.")
     faults = models.BigIntegerField(help_text="Answers from 500 on.")
-    bytes_in = models.BigIntegerField(help_text="Of the bodies that it sent.")
-    bytes_out = models.BigIntegerField(help_text="Of the answers.")
+    bytes_in = models.BigIntegerField(help_text="Bytes of the bodies that it sent.")
+    bytes_out = models.BigIntegerField(help_text="Bytes of the answers.")
     latencies = ArrayField(
         models.BigIntegerField(),
         help_text="Calls by latency: place n, from 0 on, within 2 ** (n / 2) ms.",

@@ -38,12 +38,12 @@ class Migration(migrations.Migration):
                 (
                     "max_tokens",
                     models.PositiveIntegerField(
-                        help_text="Of the prompt and its response together."
+                        help_text="Tokens for the prompt and its response together."
                     ),
                 ),
                 (
                     "reserved_tokens",
-                    models.PositiveIntegerField(help_text="Left for the response."),
+                    models.PositiveIntegerField(help_text="Tokens reserved for the response."),
                 ),
                 (
                     "used_tokens",
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 (
                     "counter",
                     models.CharField(
-                        help_text="How its tokens are counted, for good.", max_length=16
+                        help_text="The counter of its tokens; never changes.", max_length=16
                     ),
                 ),
                 (
@@ -63,7 +63,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "expires_at",
-                    models.DateTimeField(help_text="From then on it is unknown, and soon deleted."),
+                    models.DateTimeField(
+                        help_text="Time from which it counts as unknown, and is soon deleted."
+                    ),
                 ),
                 (
                     "made_by",
@@ -141,9 +143,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "content",
-                    models.TextField(help_text="As it stands in the text; it may quote messages."),
+                    models.TextField(help_text="Its text; may quote messages."),
                 ),
-                ("tokens", models.PositiveIntegerField(help_text="Of the content alone.")),
+                ("tokens", models.PositiveIntegerField(help_text="Tokens of the content alone.")),
                 (
                     "truncated",
                     models.BooleanField(help_text="Whether a part of the memory is missing."),
@@ -232,7 +234,7 @@ class Migration(migrations.Migration):
                 (
                     "max_tokens",
                     models.PositiveIntegerField(
-                        help_text="Of the call, as an agent gives it; NULL: none.", null=True
+                        help_text="max_tokens of the call; NULL: none.", null=True
                     ),
                 ),
                 (
@@ -271,7 +273,7 @@ class Migration(migrations.Migration):
                     "failures",
                     models.JSONField(
                         default=list,
-                        help_text="Of the last run: the names of fields, with the place in a list.",
+                        help_text="Failures of the last run: names of fields, with the index in a list.",
                     ),
                 ),
                 (
@@ -345,19 +347,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("query", models.TextField()),
-                ("parameters", models.JSONField(help_text="Every parameter as it was applied.")),
+                ("parameters", models.JSONField(help_text="All parameters as applied.")),
                 ("embedding_model", models.CharField(blank=True, max_length=200)),
                 (
                     "counts",
                     models.JSONField(
-                        default=dict, help_text="How many memories each leg of each shelf found."
+                        default=dict,
+                        help_text="Number of memories found by each ranking, per kind of memory.",
                     ),
                 ),
                 (
                     "degraded",
                     models.CharField(
                         blank=True,
-                        help_text="What was missing: no_vectors; empty: nothing.",
+                        help_text="What was missing, such as no_vectors; empty: nothing.",
                         max_length=40,
                     ),
                 ),
@@ -390,7 +393,8 @@ class Migration(migrations.Migration):
                 (
                     "reviewable",
                     models.BooleanField(
-                        default=False, help_text="Whether the served episodes wait for a review."
+                        default=False,
+                        help_text="Whether the served episodes are still to be reviewed.",
                     ),
                 ),
                 (
@@ -417,7 +421,7 @@ class Migration(migrations.Migration):
                     "asked_by",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
-                        help_text="The caller's key.",
+                        help_text="Key of the caller.",
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
@@ -516,11 +520,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "lexical_rank",
-                    models.PositiveIntegerField(help_text="NULL: not in that leg.", null=True),
+                    models.PositiveIntegerField(help_text="NULL: not in that ranking.", null=True),
                 ),
                 (
                     "vector_rank",
-                    models.PositiveIntegerField(help_text="NULL: not in that leg.", null=True),
+                    models.PositiveIntegerField(help_text="NULL: not in that ranking.", null=True),
                 ),
                 (
                     "retrieval",

@@ -167,7 +167,10 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "other_memory_id",
-                    models.UUIDField(help_text="What it replaced or came from.", null=True),
+                    models.UUIDField(
+                        help_text="The fact that it replaced, or the episode it came from.",
+                        null=True,
+                    ),
                 ),
                 (
                     "note",
@@ -181,7 +184,7 @@ class Migration(migrations.Migration):
                     "states",
                     models.JSONField(
                         default=dict,
-                        help_text="By id of each fact that was opened or closed: its state before and after.",
+                        help_text="State before and after, by id of each fact that was opened or closed.",
                     ),
                 ),
                 (
@@ -262,23 +265,25 @@ class Migration(migrations.Migration):
                 (
                     "content_hash",
                     models.CharField(
-                        help_text="SHA-256 of the normalised sentence: a fact is held once.",
+                        help_text="SHA-256 of the normalized sentence: a fact is active once.",
                         max_length=64,
                     ),
                 ),
                 (
                     "version",
                     models.PositiveIntegerField(
-                        default=1, help_text="Raised by each change of state."
+                        default=1, help_text="Incremented by each change of state."
                     ),
                 ),
                 (
                     "valid_at",
-                    models.DateTimeField(help_text="From when on it was true in the world."),
+                    models.DateTimeField(help_text="Time from which it was true in the world."),
                 ),
                 (
                     "valid_until",
-                    models.DateTimeField(help_text="Until when; NULL: still true.", null=True),
+                    models.DateTimeField(
+                        help_text="Time until which it was true; NULL: still true.", null=True
+                    ),
                 ),
                 (
                     "created_at",
@@ -373,7 +378,7 @@ class Migration(migrations.Migration):
                             ),
                             default=models.Value(False),
                         ),
-                        help_text="Guidelines and what may endanger somebody: agents get them unasked.",
+                        help_text="Guidelines and dangers, which agents get without asking.",
                         output_field=models.BooleanField(),
                     ),
                 ),
@@ -523,7 +528,7 @@ class Migration(migrations.Migration):
                     "withdrawn_by",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
-                        help_text="The changeset that took it back; empty: it counts.",
+                        help_text="The changeset that withdrew it; empty: it is valid.",
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
@@ -581,7 +586,7 @@ class Migration(migrations.Migration):
                         max_length=8,
                     ),
                 ),
-                ("place_id", models.UUIDField(help_text="Of the message or memory.")),
+                ("place_id", models.UUIDField(help_text="Id of the message or memory.")),
                 (
                     "found_by",
                     models.CharField(
@@ -619,7 +624,7 @@ class Migration(migrations.Migration):
                     "changeset",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
-                        help_text="The act for which it was found.",
+                        help_text="The changeset for which it was found.",
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
                         to="semantic.changeset",
@@ -648,7 +653,7 @@ class Migration(migrations.Migration):
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
                         db_index=False,
-                        help_text="What is wrong or over.",
+                        help_text="The fact that is wrong or over.",
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
                         to="semantic.fact",
@@ -761,7 +766,7 @@ class Migration(migrations.Migration):
                     "new_fact",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
-                        help_text="NULL: nothing takes its place.",
+                        help_text="NULL: nothing replaces it.",
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
@@ -849,12 +854,12 @@ class Migration(migrations.Migration):
                 ("comment", models.CharField(blank=True, max_length=500)),
                 (
                     "snoozed_until",
-                    models.DateTimeField(help_text="Not in the queue until then.", null=True),
+                    models.DateTimeField(help_text="Hidden from the queue until then.", null=True),
                 ),
                 (
                     "is_kept",
                     models.BooleanField(
-                        default=False, help_text="Somebody has looked, and it may stay as it is."
+                        default=False, help_text="Somebody has looked at it and kept it."
                     ),
                 ),
                 ("changed_by", models.CharField(max_length=150)),

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name="withholding",
             field=memoryproject.tenancy.fields.TenantForeignKey(
                 db_constraint=False,
-                help_text="Of one to erase: the quarantine of what says the fact.",
+                help_text="For a suggestion to erase: the quarantine of the fact's messages.",
                 null=True,
                 on_delete=django.db.models.deletion.DO_NOTHING,
                 related_name="+",

@@ -30,13 +30,15 @@ class Suggestion(TenantModel):
     changeset = TenantForeignKey(Changeset, help_text="The run that made it.")
     kind = models.CharField(max_length=16, choices=choices_of(SuggestionKind))
     old_fact = TenantForeignKey(Fact)
-    new_fact = TenantForeignKey(Fact, null=True, help_text="NULL: nothing takes its place.")
+    new_fact = TenantForeignKey(Fact, null=True, help_text="NULL: nothing replaces it.")
     reason = models.CharField(max_length=40, help_text="A code: same_slot, near_words, cap, …")
     valid_until = models.DateTimeField(
         null=True, help_text="Until when the old fact was true; NULL: until the new one began."
     )
     withholding = TenantForeignKey(
-        Withholding, null=True, help_text="Of one to erase: the quarantine of what says the fact."
+        Withholding,
+        null=True,
+        help_text="For a suggestion to erase: the quarantine of the fact's messages.",
     )
     created_at = models.DateTimeField(db_default=Now())
     decision = models.CharField(max_length=16, choices=Decision.choices, blank=True)
@@ -100,10 +102,10 @@ class CorrectionMark(TenantModel):
         DROPPED = "dropped", "dropped by a person"
 
     conversation = TenantForeignKey(Conversation)
-    fact = TenantForeignKey(Fact, db_index=False, help_text="What is wrong or over.")
-    changeset = TenantForeignKey(Changeset, help_text="The act for which it was found.")
+    fact = TenantForeignKey(Fact, db_index=False, help_text="The fact that is wrong or over.")
+    changeset = TenantForeignKey(Changeset, help_text="The changeset for which it was found.")
     place = models.CharField(max_length=8, choices=Place.choices)
-    place_id = models.UUIDField(help_text="Of the message or memory.")
+    place_id = models.UUIDField(help_text="Id of the message or memory.")
     found_by = models.CharField(max_length=8, choices=FoundBy.choices)
     state = models.CharField(max_length=8, choices=State.choices)
     decided_by = models.CharField(
@@ -127,10 +129,8 @@ class Triage(TenantModel):
     fact = TenantForeignKey(Fact, db_index=False)
     assignee = models.CharField(max_length=150, blank=True, help_text="A user's name; empty: all.")
     comment = models.CharField(max_length=500, blank=True)
-    snoozed_until = models.DateTimeField(null=True, help_text="Not in the queue until then.")
-    is_kept = models.BooleanField(
-        default=False, help_text="Somebody has looked, and it may stay as it is."
-    )
+    snoozed_until = models.DateTimeField(null=True, help_text="Hidden from the queue until then.")
+    is_kept = models.BooleanField(default=False, help_text="Somebody has looked at it and kept it.")
     changed_by = models.CharField(max_length=150)
     changed_at = models.DateTimeField(db_default=Now())
 

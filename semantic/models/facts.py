@@ -99,15 +99,19 @@ class Fact(Correctable, TenantModel):
         ),
         output_field=models.BooleanField(),
         db_persist=True,
-        help_text="Guidelines and what may endanger somebody: agents get them unasked.",
+        help_text="Guidelines and dangers, which agents get without asking.",
     )
     content_hash = models.CharField(
-        max_length=64, help_text="SHA-256 of the normalised sentence: a fact is held once."
+        max_length=64, help_text="SHA-256 of the normalized sentence: a fact is active once."
     )
-    version = models.PositiveIntegerField(default=1, help_text="Raised by each change of state.")
+    version = models.PositiveIntegerField(
+        default=1, help_text="Incremented by each change of state."
+    )
     changeset = TenantForeignKey(Changeset, help_text="What brought it in.")
-    valid_at = models.DateTimeField(help_text="From when on it was true in the world.")
-    valid_until = models.DateTimeField(null=True, help_text="Until when; NULL: still true.")
+    valid_at = models.DateTimeField(help_text="Time from which it was true in the world.")
+    valid_until = models.DateTimeField(
+        null=True, help_text="Time until which it was true; NULL: still true."
+    )
     created_at = models.DateTimeField(db_default=Now())
     invalid_at = models.DateTimeField(
         null=True, help_text="When the server stopped believing it; NULL: active."
@@ -169,7 +173,7 @@ class Evidence(TenantModel):
     )
     changeset = TenantForeignKey(Changeset)
     withdrawn_by = TenantForeignKey(
-        Changeset, null=True, help_text="The changeset that took it back; empty: it counts."
+        Changeset, null=True, help_text="The changeset that withdrew it; empty: it is valid."
     )
     created_at = models.DateTimeField(db_default=Now())
 
@@ -208,13 +212,15 @@ class Change(TenantModel):
     position = models.PositiveIntegerField(help_text="Order within the changeset.")
     action = models.CharField(max_length=16, choices=Action.choices)
     memory_id = models.UUIDField(null=True, help_text="What changed; NULL: nothing did.")
-    other_memory_id = models.UUIDField(null=True, help_text="What it replaced or came from.")
+    other_memory_id = models.UUIDField(
+        null=True, help_text="The fact that it replaced, or the episode it came from."
+    )
     note = models.CharField(
         max_length=40, blank=True, help_text="A code: unknown_alias, cap, duplicate, …"
     )
     states = models.JSONField(
         default=dict,
-        help_text="By id of each fact that was opened or closed: its state before and after.",
+        help_text="State before and after, by id of each fact that was opened or closed.",
     )
 
     class Meta(TenantModel.Meta):

@@ -15,9 +15,9 @@ class ExportRun(TenantModel):
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
     table = models.CharField(max_length=16)
     format = models.CharField(max_length=8)
-    filters = models.JSONField(default=dict, help_text="What it was narrowed to, by field.")
+    filters = models.JSONField(default=dict, help_text="Filters, by field.")
     rows = models.PositiveIntegerField(
-        null=True, help_text="How many were sent; NULL: it was broken off, or goes on."
+        null=True, help_text="Number of rows sent; NULL: interrupted, or still running."
     )
     started_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
@@ -34,9 +34,13 @@ class PageRead(TenantModel):
 
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
     page = models.CharField(max_length=64, help_text="The page by the name of its address.")
-    subject = models.UUIDField(null=True, help_text="What it was about; NULL: a list or a search.")
+    subject = models.UUIDField(
+        null=True, help_text="Row that was viewed; NULL: a list or a search."
+    )
     words_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="Of what was searched for, under the server's pepper."
+        max_length=64,
+        blank=True,
+        help_text="Keyed hash of the search words, with the server's pepper.",
     )
     created_at = models.DateTimeField(db_default=Now())
 
@@ -60,8 +64,8 @@ class ImportRun(TenantModel):
     file_name = models.CharField(max_length=200)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PREVIEW)
     reason = models.TextField(blank=True)
-    total = models.PositiveIntegerField(help_text="Facts of the file that would be new.")
-    done = models.PositiveIntegerField(default=0, help_text="How many of them are dealt with.")
+    total = models.PositiveIntegerField(help_text="Number of facts in the file that are new.")
+    done = models.PositiveIntegerField(default=0, help_text="Number of them that are done.")
     opened = models.PositiveIntegerField(default=0, help_text="Facts that were opened.")
     counts = models.JSONField(default=dict, help_text="What else the file held, by kind.")
     faults = models.JSONField(default=list, help_text="The first rows left out: line and reason.")
@@ -84,7 +88,7 @@ class ImportBatch(TenantModel):
     run = TenantForeignKey(ImportRun, db_index=False)
     position = models.PositiveIntegerField()
     rows = models.JSONField(help_text="The facts to open; emptied when that is done.")
-    changesets = ArrayField(models.UUIDField(), default=list, help_text="What came of it.")
+    changesets = ArrayField(models.UUIDField(), default=list, help_text="Its results.")
     done_at = models.DateTimeField(null=True)
 
     class Meta(TenantModel.Meta):

@@ -58,10 +58,10 @@ class Erasure(TenantModel):
         help_text="Whose notes, by the agent's own id; of a person, as JSON, the names and ids and "
         "what was chosen of shared conversations. Emptied when all is erased.",
     )
-    actor = models.CharField(max_length=200, help_text="Who wanted it: a key, a person.")
+    actor = models.CharField(max_length=200, help_text="Who requested it: a key or a person.")
     reason = models.TextField(help_text="Why, in their own words; kept.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.RUNNING)
-    counts = models.JSONField(default=dict, help_text="How many were deleted so far, by kind.")
+    counts = models.JSONField(default=dict, help_text="Number of rows deleted so far, by kind.")
     proof = models.JSONField(
         null=True,
         help_text="Of a user or a person what a search for names and ids found at the end: "
@@ -106,7 +106,7 @@ class RetentionPolicy(TenantModel):
         null=True, help_text="No answer was given from it for so long, by the receipts."
     )
     keep_newest = models.PositiveIntegerField(
-        null=True, help_text="Beyond so many, the ones that changed last counted first."
+        null=True, help_text="Number to keep, those changed last first."
     )
     actor = models.CharField(max_length=200, help_text="Who made it.")
     created_at = models.DateTimeField(db_default=Now())
@@ -142,7 +142,7 @@ class Hold(TenantModel):
     actor = models.CharField(max_length=200, help_text="Who wanted it.")
     reason = models.TextField(help_text="Why, in their own words.")
     created_at = models.DateTimeField(db_default=Now())
-    lifted_at = models.DateTimeField(null=True, help_text="NULL: it holds.")
+    lifted_at = models.DateTimeField(null=True, help_text="NULL: it is in effect.")
     lifted_by = models.CharField(max_length=200, blank=True)
 
     class Meta(TenantModel.Meta):

@@ -41,14 +41,16 @@ class Webhook(TenantModel):
         models.CharField(max_length=32, choices=EventType.choices),
         default=list,
         blank=True,
-        help_text="What it is told; empty: everything.",
+        help_text="Event types that it receives; empty: all.",
     )
-    secret_version = models.PositiveIntegerField(default=1, help_text="Raised by each rotation.")
+    secret_version = models.PositiveIntegerField(
+        default=1, help_text="Incremented by each rotation."
+    )
     previous_until = models.DateTimeField(
-        null=True, help_text="Until then the secret before signs too; NULL: there is none."
+        null=True, help_text="Time until which the old secret signs, too; NULL: none."
     )
     stopped_at = models.DateTimeField(
-        null=True, help_text="When it answered 410 Gone; NULL: it is told."
+        null=True, help_text="When it answered 410 Gone; NULL: it is active."
     )
     actor = models.CharField(max_length=200, help_text="Who made it: a key.")
     created_at = models.DateTimeField(db_default=Now())
@@ -70,7 +72,7 @@ class Event(TenantModel):
         DEAD = "dead", "dead"
 
     webhook = TenantForeignKey(
-        Webhook, null=True, db_index=False, help_text="NULL: people are told of it, in the admin."
+        Webhook, null=True, db_index=False, help_text="NULL: for people, in the admin."
     )
     type = models.CharField(max_length=32, choices=EventType.choices)
     scope = models.UUIDField(
@@ -87,12 +89,12 @@ class Event(TenantModel):
         db_default=Now(), help_text="Not before this, by the database's clock."
     )
     status = models.PositiveSmallIntegerField(
-        null=True, help_text="The last answer's; NULL: there was none."
+        null=True, help_text="Status of the last answer; NULL: none came."
     )
     error_class = models.CharField(
         max_length=200, blank=True, help_text="The class of the last failure, never its message."
     )
-    latency_ms = models.PositiveIntegerField(null=True, help_text="Of the last attempt.")
+    latency_ms = models.PositiveIntegerField(null=True, help_text="Time of the last attempt.")
     created_at = models.DateTimeField(db_default=Now())
     delivered_at = models.DateTimeField(null=True)
 
@@ -123,11 +125,11 @@ class Notification(TenantModel):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications"
     )
     type = models.CharField(max_length=32, choices=EventType.choices)
-    subject = models.UUIDField(help_text="The id of what to look at: its table hangs on the type.")
+    subject = models.UUIDField(help_text="Id of the row to look at; the type tells its table.")
     count = models.PositiveIntegerField(default=1, help_text="How many such things happened.")
     created_at = models.DateTimeField(db_default=Now())
     read_at = models.DateTimeField(null=True, help_text="NULL: the person has not seen it.")
-    mail = models.UUIDField(null=True, help_text="The mail that names it; NULL: none does so far.")
+    mail = models.UUIDField(null=True, help_text="The mail that lists it; NULL: none yet.")
     mailed_at = models.DateTimeField(null=True, help_text="When the mail server took that mail.")
 
     class Meta(TenantModel.Meta):

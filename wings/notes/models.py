@@ -23,8 +23,8 @@ class NoteState(TenantModel):
     version = models.PositiveIntegerField(default=1, help_text="1, 2, 3, …; each PATCH makes one.")
     source_type = models.CharField(max_length=16, choices=choices_of(SourceType))
     source_id = models.TextField(blank=True, help_text="The agent's own id of what it is about.")
-    user_id = models.TextField(blank=True, help_text="Whom it is about, by the agent's own id.")
-    label = models.TextField(help_text="A line to show it by.")
+    user_id = models.TextField(blank=True, help_text="The user it is about, by the agent's own id.")
+    label = models.TextField(help_text="A short text for lists.")
     description = models.TextField(blank=True)
     content = models.TextField(help_text="As written, or as it follows from the metadata.")
     importance = models.FloatField(default=0.5, help_text="0 to 1.")
@@ -38,7 +38,7 @@ class NoteState(TenantModel):
     )
     span_id = models.TextField(blank=True, help_text="The stored text that it points into.")
     start_byte = models.BigIntegerField(null=True, help_text="First byte of the span.")
-    end_byte = models.BigIntegerField(null=True, help_text="The byte behind the span.")
+    end_byte = models.BigIntegerField(null=True, help_text="The byte after the span.")
     source_path = models.TextField(blank=True, help_text="Of a document: where it came from.")
     excerpt = models.TextField(blank=True, help_text="Of a document: a passage of it.")
     occurred_at = models.DateTimeField(help_text="When it was so, by the agent's clock.")
@@ -101,7 +101,7 @@ class Note(NoteState):
         default=0, db_default=0, help_text="Its place in that request: 0, 1, 2, …"
     )
     body_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="Of that request, with an idempotency key."
+        max_length=64, blank=True, help_text="Hash of that request, if it has an idempotency key."
     )
     token_sizes = models.JSONField(
         default=dict,
@@ -109,7 +109,7 @@ class Note(NoteState):
         help_text="Quarters of a token of the cleaned content, by counter.",
     )
     created_at = models.DateTimeField(db_default=Now())
-    deleted_at = models.DateTimeField(null=True, help_text="NULL: it is held.")
+    deleted_at = models.DateTimeField(null=True, help_text="NULL: it is not deleted.")
     deleted_by = models.CharField(max_length=200, blank=True)
 
     class Meta(NoteState.Meta):

@@ -48,12 +48,12 @@ class Alias(TenantModel):
 class Merge(TenantModel):
     """A merge of two people; kept when it is undone."""
 
-    person = TenantForeignKey(Person, db_index=False, help_text="Who turned out to be another.")
-    into = TenantForeignKey(Person, db_index=False, help_text="Whom.")
+    person = TenantForeignKey(Person, db_index=False, help_text="The person who was merged.")
+    into = TenantForeignKey(Person, db_index=False, help_text="The person they were merged into.")
     actor = models.CharField(max_length=200, help_text="Who did it: a key, a person.")
     reason = models.TextField(help_text="Why, in their own words.")
     created_at = models.DateTimeField(db_default=Now())
-    undone_at = models.DateTimeField(null=True, help_text="NULL: it holds.")
+    undone_at = models.DateTimeField(null=True, help_text="NULL: it is in effect.")
     undone_by = models.CharField(max_length=200, blank=True)
     undone_because = models.TextField(blank=True)
 

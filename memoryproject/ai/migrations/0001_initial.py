@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                     "failures",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="In a row, since `counting_since`; an answer sets it to 0.",
+                        help_text="Failures in a row since `counting_since`; an answer resets them.",
                     ),
                 ),
                 ("counting_since", models.DateTimeField(blank=True, null=True)),
@@ -36,27 +36,31 @@ class Migration(migrations.Migration):
                     "opened_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Since when no question was answered; empty: closed.",
+                        help_text="Time since which no question was answered; empty: closed.",
                         null=True,
                     ),
                 ),
                 (
                     "open_until",
                     models.DateTimeField(
-                        blank=True, help_text="Nobody asks before; empty: closed.", null=True
+                        blank=True,
+                        help_text="Time before which nobody asks; empty: closed.",
+                        null=True,
                     ),
                 ),
                 (
                     "closed_at",
                     models.DateTimeField(
-                        blank=True, help_text="When an answer last ended an outage.", null=True
+                        blank=True,
+                        help_text="Time of the answer that ended the last outage.",
+                        null=True,
                     ),
                 ),
                 (
                     "probing_until",
                     models.DateTimeField(
                         blank=True,
-                        help_text="One caller tries; nobody else before this.",
+                        help_text="One caller tries; others wait until then.",
                         null=True,
                     ),
                 ),
@@ -66,7 +70,7 @@ class Migration(migrations.Migration):
                         base_field=models.UUIDField(),
                         blank=True,
                         default=list,
-                        help_text="Conversations whose timeouts were counted: others may try before them.",
+                        help_text="Conversations whose timeouts were counted: others try before them.",
                         size=None,
                     ),
                 ),

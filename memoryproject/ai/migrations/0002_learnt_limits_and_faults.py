@@ -20,7 +20,9 @@ class Migration(migrations.Migration):
             model_name="breaker",
             name="context_tokens",
             field=models.PositiveIntegerField(
-                blank=True, help_text="How much it reads and writes at once, in tokens.", null=True
+                blank=True,
+                help_text="Size of its context, prompt and answer, in tokens.",
+                null=True,
             ),
         ),
         migrations.AddField(
@@ -29,7 +31,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                help_text="What an operator must mend; empty: nothing known.",
+                help_text="What an operator must fix; empty: nothing known.",
                 max_length=300,
             ),
         ),

@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                     models.BigIntegerField(
                         blank=True,
                         editable=False,
-                        help_text="Of the log, behind the last erasure: a replica must have come so far.",
+                        help_text="Log position of the last erasure: a replica must have reached it.",
                         null=True,
                     ),
                 ),
@@ -165,7 +165,7 @@ class Migration(migrations.Migration):
                     "previous_hash",
                     models.CharField(
                         blank=True,
-                        help_text="Of the secret before the last rotation; empty: there was none.",
+                        help_text="Hash of the secret before the last rotation; empty: none.",
                         max_length=64,
                         null=True,
                         unique=True,
@@ -175,7 +175,7 @@ class Migration(migrations.Migration):
                     "previous_until",
                     models.DateTimeField(
                         blank=True,
-                        help_text="From then on the secret before it is refused.",
+                        help_text="Time from which the old secret is refused.",
                         null=True,
                     ),
                 ),
@@ -202,7 +202,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default=[],
                         default=list,
-                        help_text="Whose conversations and notes alone it may touch; empty: all of the tenant.",
+                        help_text="Users whose conversations and notes it may access; empty: all of the tenant.",
                         size=None,
                     ),
                 ),
@@ -247,7 +247,7 @@ class Migration(migrations.Migration):
                     models.BigIntegerField(
                         blank=True,
                         editable=False,
-                        help_text="Of the log, behind its last write: a replica must have come so far.",
+                        help_text="Log position of its last write: a replica must have reached it.",
                         null=True,
                     ),
                 ),
@@ -356,8 +356,8 @@ class Migration(migrations.Migration):
                 ),
                 ("refused", models.BigIntegerField(help_text="Answers 429: it called too often.")),
                 ("faults", models.BigIntegerField(help_text="Answers from 500 on.")),
-                ("bytes_in", models.BigIntegerField(help_text="Of the bodies that it sent.")),
-                ("bytes_out", models.BigIntegerField(help_text="Of the answers.")),
+                ("bytes_in", models.BigIntegerField(help_text="Bytes of the bodies that it sent.")),
+                ("bytes_out", models.BigIntegerField(help_text="Bytes of the answers.")),
                 (
                     "latencies",
                     django.contrib.postgres.fields.ArrayField(

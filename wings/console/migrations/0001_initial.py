@@ -39,12 +39,12 @@ class Migration(migrations.Migration):
                 ("format", models.CharField(max_length=8)),
                 (
                     "filters",
-                    models.JSONField(default=dict, help_text="What it was narrowed to, by field."),
+                    models.JSONField(default=dict, help_text="Filters, by field."),
                 ),
                 (
                     "rows",
                     models.PositiveIntegerField(
-                        help_text="How many were sent; NULL: it was broken off, or goes on.",
+                        help_text="Number of rows sent; NULL: interrupted, or still running.",
                         null=True,
                     ),
                 ),
@@ -105,12 +105,14 @@ class Migration(migrations.Migration):
                 ("reason", models.TextField(blank=True)),
                 (
                     "total",
-                    models.PositiveIntegerField(help_text="Facts of the file that would be new."),
+                    models.PositiveIntegerField(
+                        help_text="Number of facts in the file that are new."
+                    ),
                 ),
                 (
                     "done",
                     models.PositiveIntegerField(
-                        default=0, help_text="How many of them are dealt with."
+                        default=0, help_text="Number of them that are done."
                     ),
                 ),
                 (
@@ -184,14 +186,14 @@ class Migration(migrations.Migration):
                 (
                     "subject",
                     models.UUIDField(
-                        help_text="What it was about; NULL: a list or a search.", null=True
+                        help_text="Row that was viewed; NULL: a list or a search.", null=True
                     ),
                 ),
                 (
                     "words_sha256",
                     models.CharField(
                         blank=True,
-                        help_text="Of what was searched for, under the server's pepper.",
+                        help_text="Keyed hash of the search words, with the server's pepper.",
                         max_length=64,
                     ),
                 ),
@@ -286,7 +288,7 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(
                         base_field=models.UUIDField(),
                         default=list,
-                        help_text="What came of it.",
+                        help_text="Its results.",
                         size=None,
                     ),
                 ),

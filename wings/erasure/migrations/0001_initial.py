@@ -74,7 +74,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "actor",
-                    models.CharField(help_text="Who wanted it: a key, a person.", max_length=200),
+                    models.CharField(
+                        help_text="Who requested it: a key or a person.", max_length=200
+                    ),
                 ),
                 ("reason", models.TextField(help_text="Why, in their own words; kept.")),
                 (
@@ -88,7 +90,7 @@ class Migration(migrations.Migration):
                 (
                     "counts",
                     models.JSONField(
-                        default=dict, help_text="How many were deleted so far, by kind."
+                        default=dict, help_text="Number of rows deleted so far, by kind."
                     ),
                 ),
                 (
@@ -189,7 +191,7 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("lifted_at", models.DateTimeField(help_text="NULL: it holds.", null=True)),
+                ("lifted_at", models.DateTimeField(help_text="NULL: it is in effect.", null=True)),
                 ("lifted_by", models.CharField(blank=True, max_length=200)),
                 (
                     "tenant",
@@ -267,7 +269,7 @@ class Migration(migrations.Migration):
                 (
                     "keep_newest",
                     models.PositiveIntegerField(
-                        help_text="Beyond so many, the ones that changed last counted first.",
+                        help_text="Number to keep, those changed last first.",
                         null=True,
                     ),
                 ),

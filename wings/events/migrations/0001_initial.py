@@ -94,25 +94,27 @@ class Migration(migrations.Migration):
                         ),
                         blank=True,
                         default=list,
-                        help_text="What it is told; empty: everything.",
+                        help_text="Event types that it receives; empty: all.",
                         size=None,
                     ),
                 ),
                 (
                     "secret_version",
-                    models.PositiveIntegerField(default=1, help_text="Raised by each rotation."),
+                    models.PositiveIntegerField(
+                        default=1, help_text="Incremented by each rotation."
+                    ),
                 ),
                 (
                     "previous_until",
                     models.DateTimeField(
-                        help_text="Until then the secret before signs too; NULL: there is none.",
+                        help_text="Time until which the old secret signs, too; NULL: none.",
                         null=True,
                     ),
                 ),
                 (
                     "stopped_at",
                     models.DateTimeField(
-                        help_text="When it answered 410 Gone; NULL: it is told.", null=True
+                        help_text="When it answered 410 Gone; NULL: it is active.", null=True
                     ),
                 ),
                 ("actor", models.CharField(help_text="Who made it: a key.", max_length=200)),
@@ -222,7 +224,7 @@ class Migration(migrations.Migration):
                 (
                     "status",
                     models.PositiveSmallIntegerField(
-                        help_text="The last answer's; NULL: there was none.", null=True
+                        help_text="Status of the last answer; NULL: none came.", null=True
                     ),
                 ),
                 (
@@ -235,7 +237,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "latency_ms",
-                    models.PositiveIntegerField(help_text="Of the last attempt.", null=True),
+                    models.PositiveIntegerField(help_text="Time of the last attempt.", null=True),
                 ),
                 (
                     "created_at",
@@ -256,7 +258,7 @@ class Migration(migrations.Migration):
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
                         db_index=False,
-                        help_text="NULL: people are told of it, in the admin.",
+                        help_text="NULL: for people, in the admin.",
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
@@ -340,7 +342,7 @@ class Migration(migrations.Migration):
                 (
                     "subject",
                     models.UUIDField(
-                        help_text="The id of what to look at: its table hangs on the type."
+                        help_text="Id of the row to look at; the type tells its table."
                     ),
                 ),
                 (
@@ -360,7 +362,7 @@ class Migration(migrations.Migration):
                 (
                     "mail",
                     models.UUIDField(
-                        help_text="The mail that names it; NULL: none does so far.", null=True
+                        help_text="The mail that lists it; NULL: none yet.", null=True
                     ),
                 ),
                 (

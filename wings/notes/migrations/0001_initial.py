@@ -70,10 +70,10 @@ class Migration(migrations.Migration):
                 (
                     "user_id",
                     models.TextField(
-                        blank=True, help_text="Whom it is about, by the agent's own id."
+                        blank=True, help_text="The user it is about, by the agent's own id."
                     ),
                 ),
-                ("label", models.TextField(help_text="A line to show it by.")),
+                ("label", models.TextField(help_text="A short text for lists.")),
                 ("description", models.TextField(blank=True)),
                 (
                     "content",
@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "end_byte",
-                    models.BigIntegerField(help_text="The byte behind the span.", null=True),
+                    models.BigIntegerField(help_text="The byte after the span.", null=True),
                 ),
                 (
                     "source_path",
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
                     "body_sha256",
                     models.CharField(
                         blank=True,
-                        help_text="Of that request, with an idempotency key.",
+                        help_text="Hash of that request, if it has an idempotency key.",
                         max_length=64,
                     ),
                 ),
@@ -182,7 +182,10 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("deleted_at", models.DateTimeField(help_text="NULL: it is held.", null=True)),
+                (
+                    "deleted_at",
+                    models.DateTimeField(help_text="NULL: it is not deleted.", null=True),
+                ),
                 ("deleted_by", models.CharField(blank=True, max_length=200)),
                 (
                     "conversation",
@@ -362,10 +365,10 @@ class Migration(migrations.Migration):
                 (
                     "user_id",
                     models.TextField(
-                        blank=True, help_text="Whom it is about, by the agent's own id."
+                        blank=True, help_text="The user it is about, by the agent's own id."
                     ),
                 ),
-                ("label", models.TextField(help_text="A line to show it by.")),
+                ("label", models.TextField(help_text="A short text for lists.")),
                 ("description", models.TextField(blank=True)),
                 (
                     "content",
@@ -419,7 +422,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "end_byte",
-                    models.BigIntegerField(help_text="The byte behind the span.", null=True),
+                    models.BigIntegerField(help_text="The byte after the span.", null=True),
                 ),
                 (
                     "source_path",

@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("undone_at", models.DateTimeField(help_text="NULL: it holds.", null=True)),
+                ("undone_at", models.DateTimeField(help_text="NULL: it is in effect.", null=True)),
                 ("undone_by", models.CharField(blank=True, max_length=200)),
                 ("undone_because", models.TextField(blank=True)),
                 (
@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
                         db_index=False,
-                        help_text="Whom.",
+                        help_text="The person they were merged into.",
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
                         to="people.person",
@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
                         db_index=False,
-                        help_text="Who turned out to be another.",
+                        help_text="The person who was merged.",
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
                         to="people.person",
