@@ -1,9 +1,9 @@
-"""Checks the dates that a language model wrote against what was said when.
+"""Checks the dates that a language model wrote against the messages and their times.
 
-A model counts days badly, and sounds sure; but code knows few time phrases. So a date in brackets
-is removed only if code can tell that it is wrong: it lies outside the days that the phrase before
-it can mean, or it falls on another weekday than the one named. A phrase without a date gets one if
-code knows it.
+A model counts days badly but sounds certain, while code knows only a few time phrases. So a date in
+brackets is removed only if code can tell that it is wrong: it lies outside the days that the phrase
+before it can mean, or it falls on another weekday than the one named. A phrase without a date gets
+one if code knows it.
 """
 
 import re
@@ -57,7 +57,7 @@ def drop_wrong_dates(text: str, *, lines: Sequence[Line]) -> str:
 
 
 def add_dates(text: str, *, lines: Sequence[Line]) -> str:
-    """Return the text with a date behind each phrase that has none and was said on one day."""
+    """Return the text with a date after each phrase without one that was said on a single day."""
     meanings = _find_meanings(text, lines).values()
     return insert_labels(text, [phrases[0] for phrases in meanings if len(phrases) == 1])
 

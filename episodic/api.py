@@ -1,4 +1,4 @@
-"""Posting messages, flushing a conversation, and taking up what was set aside."""
+"""The calls that post messages, flush a conversation, and retry what was set aside."""
 
 import hashlib
 import json
@@ -63,7 +63,7 @@ def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View
     }
 )
 class SaidField(fields.ContentField):
-    """What a message says: a text, or parts of content."""
+    """The content of a message: a text, or a list of parts."""
 
     cap = "MAX_MESSAGE_BYTES"
 
@@ -125,7 +125,7 @@ class AddMessagesInput(fields.Batch, AddInput):
 
 
 class StoredMessage(serializers.Serializer[Any]):
-    """Where a message was stored."""
+    """The place where a message was stored."""
 
     message_id = serializers.UUIDField(source="id")
     seq = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Messages as OpenAI's chat API shapes them, read into messages of ours."""
+"""Converts messages in the format of OpenAI's chat API into ours."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from episodic.models import Role
 
 DEVELOPER = "developer"
-"""What OpenAI's newer models call a system message."""
+"""Role that OpenAI's newer models use in place of "system"."""
 ROLES = (*Role.choices, (DEVELOPER, "developer, stored as system"))
 KEPT = ("external_id", "tool_calls", "tool_call_id")
 """Keys that go into the metadata as they came."""
@@ -15,8 +15,8 @@ KEPT = ("external_id", "tool_calls", "tool_call_id")
 def join_parts(content: Any) -> Any:
     """Return the text of a list of content parts, a line break between two.
 
-    A part without text is named by its type, as in `[image_url]`: that it was there is kept.
-    What is no list of parts comes back as it is, for a field to judge.
+    A part without text becomes its type, as in `[image_url]`. A value that is not a list of parts
+    is returned unchanged, for a field to validate.
     """
     if not isinstance(content, list) or not all(map(_is_part, content)):
         return content
@@ -24,9 +24,9 @@ def join_parts(content: Any) -> Any:
 
 
 def keep_in_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a message with what is KEPT in its metadata, too.
+    """Return a message with its values for KEPT copied into its metadata.
 
-    Without other content the names of the tools that it calls are its content.
+    A message without content gets the names of the tools that it calls.
     """
     kept = {name: value[name] for name in KEPT if value.get(name)}
     if not kept:

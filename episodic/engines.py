@@ -20,7 +20,7 @@ Vectors = npt.NDArray[np.float32]
 class Line:
     """One message as the engines see it.
 
-    `name` is empty where the agent gave none; `content` is as it was posted.
+    `name` is empty if the agent gave none; `content` is as posted.
     """
 
     seq: int

@@ -37,7 +37,7 @@ class PlannedEpisode:
     model: str = ""
     """Name of the model that made the vectors; empty: this process's own."""
     states: Sequence[bytes | None] = ()
-    """Token states of each message, where the model makes any; empty: there are none."""
+    """Token states of each message, if the model makes any; else empty."""
 
 
 def index_episodes(planned: Sequence[PlannedEpisode], conversation: Conversation) -> None:
@@ -120,7 +120,7 @@ def embed_lines(
 
 
 def headline(episode: Episode | Segment) -> str:
-    """Return the text that stands for an episode."""
+    """Return the text that is embedded for an episode."""
     return f"{episode.title}. {episode.summary}"
 
 

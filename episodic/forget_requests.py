@@ -1,8 +1,8 @@
-"""Recognises a message that asks to forget something: "Forget that I …" in a few languages. Pure.
+"""Recognizes a message that asks to forget something: "Forget that I …" in a few languages. Pure.
 
-A whole sentence at the start of a message counts, of at most 300 characters. What stands behind
-a comma may be news ("forget what I said about Friday, it is Monday now"): such a sentence is no
-request. English, German, French, Spanish, Italian, Portuguese, Chinese and Japanese; what is
+The request must be a whole sentence at the start of a message, of at most 300 characters. Text
+after a comma may be news ("forget what I said about Friday, it is Monday now"): such a sentence is
+no request. English, German, French, Spanish, Italian, Portuguese, Chinese and Japanese; what is
 asked in another language is for `POST forget`.
 """
 
@@ -11,7 +11,7 @@ import re
 LONGEST = 300
 """Characters of such a sentence."""
 _THING = r"([^,;:.!?。！？\n]+)"
-"""The one group of each wording: what is to be forgotten."""
+"""The group of each pattern with the text to forget."""
 _WORDINGS = (
     rf"""(?:please\ )?forget\ (?:
         that\ (?=i\b|i['’]|my\ |we\b|we['’]|our\ ) | about\ (?=my\ |our\ |me\ ) | (?=my\ |our\ )
@@ -31,7 +31,7 @@ _SENTENCE = re.compile(rf"(?:{'|'.join(_WORDINGS)})(?:[.!。！\n]|$)", re.IGNOR
 
 
 def read_request(content: str) -> tuple[str, bool] | None:
-    """Return what a message asks to forget, and whether it says nothing else; None: nothing."""
+    """Return the text that a message asks to forget, and whether it says nothing else; or None."""
     content = content.strip()
     match = _SENTENCE.match(content[: LONGEST + 1])
     if match is None or match.end() > LONGEST:

@@ -1,4 +1,4 @@
-"""Moves conversations to their users: what can be found of them, and whose they are.
+"""Moves conversations between users, together with their search entries.
 
 A conversation that gets a user, or had one before the server knew scopes of users, is moved to that
 user's search scope in steps. To change the user, the conversation is first moved out of the old

@@ -83,7 +83,7 @@ def find_conversation(
 
 
 def get_by_external_id(tenant: Tenant, external_id: uuid.UUID) -> Conversation:
-    """Return the tenant's conversation of that id; raise NotFound where it has none."""
+    """Return the tenant's conversation of that id; raise NotFound if there is none."""
     return get_row(Conversation.objects.of(tenant), "conversation", external_id=external_id)
 
 

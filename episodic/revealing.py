@@ -37,7 +37,7 @@ class Reader:
         self._person = person
 
     def may_read(self, conversation_id: uuid.UUID | None) -> bool:
-        """Return whether the person sees what was said in a conversation."""
+        """Return whether the person may read the messages of a conversation."""
         return self.reads_all or conversation_id in self.revealed
 
     @cached_property
@@ -80,7 +80,7 @@ class Reader:
         return text if is_shown else self.show(text, conversation_id)
 
     def show(self, text: str, conversation_id: uuid.UUID | None) -> str:
-        """Return what was said, or a mask of its length."""
+        """Return the text, or a mask of its length."""
         hidden = text and not self.may_read(conversation_id)
         return mask_of_length(len(text)) if hidden else text
 

@@ -30,10 +30,9 @@ def apply_reviews(
     degraded: bool,
     now: datetime,
 ) -> list[Review]:
-    """Move the episodes' FSRS states on, inside the caller's transaction.
+    """Update the FSRS states of rated episodes, inside the caller's transaction.
 
-    An episode that was reviewed after it was served is passed over: that rating judged
-    a later state than the one at hand.
+    An episode reviewed after it was served is skipped: its state is already newer than this rating.
     """
     by_id = {review.episode_id: review for review in reviews}
     rows: list[Review] = []

@@ -1,7 +1,7 @@
-"""Limits the backlog: how many messages may wait for their episodes.
+"""Limits the backlog of messages that wait for their episodes.
 
-A worker that stands still must not let the backlog grow without end: an agent that is
-told so can slow down. What is taken is never dropped.
+If workers stop, the backlog must not grow without limit: an agent that is refused can slow down.
+Accepted messages are never dropped.
 """
 
 from django.conf import settings
@@ -14,11 +14,11 @@ from memoryproject.tenancy.models import Tenant
 
 RETRY_AFTER_S = 30
 BELIEVED_FOR_S = 5
-"""A tenant's sum takes a look at each of its conversations."""
+"""Seconds for which a tenant's sum is cached: it reads each of its conversations."""
 
 
 def check_room(conversation: Conversation, *, count: int) -> None:
-    """Raise TooMany where `count` more messages would be too many to wait."""
+    """Raise TooMany if `count` more messages would exceed the limit."""
     of_tenant = _count_waiting(conversation.tenant)
     for whose, pending, at_most in (
         ("messages of this conversation", conversation.pending_count, settings.MAX_PENDING),
@@ -30,7 +30,7 @@ def check_room(conversation: Conversation, *, count: int) -> None:
 
 
 def _count_waiting(tenant: Tenant) -> int:
-    """Return the sum, a few seconds old at most."""
+    """Return the sum, at most a few seconds old."""
 
     def add_up() -> int:
         # Not `of`: a key bound to users would see theirs alone.

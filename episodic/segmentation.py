@@ -36,12 +36,11 @@ def segment_window(
     everything: bool = False,
     finish: bool = True,
 ) -> bool:
-    """Run one segmentation of the claim's conversation; return whether there was any to do.
+    """Run one segmentation of the claim's conversation; return whether there was work to do.
 
-    It looks at one window at most. With `everything` the window is due whatever its size,
-    and its last segment is closed too, unless more messages wait behind it. After failed
-    attempts a run looks at fewer messages and closes them all; a message that is alone and
-    still fails is set aside.
+    It takes one window at most. With `everything` the window is due whatever its size, and its last
+    segment is closed too, unless more messages follow. After failed attempts a run takes fewer
+    messages and closes them all; a single message that still fails is set aside.
 
     Raises:
         LeaseLost, SnapshotMoved: nothing was written.
@@ -88,11 +87,10 @@ def segment_window(
 
 
 def _leading_run(conversation: Conversation, messages: Sequence[Message]) -> list[Message]:
-    """Return the messages up to the first that others stand before: no episode spans another.
+    """Return the messages before the first gap filled by an episode: episodes must not overlap.
 
-    Only messages that came back to the window have others behind them in episodes: one
-    that was set aside, and those whose episode an erasure dissolved. What was erased leaves
-    a gap with nothing in it, which an episode may span.
+    Only messages that returned to the window have later ones in episodes: those set aside, and
+    those whose episode was erased. Erased messages leave an empty gap, which an episode may span.
     """
     for place in range(1, len(messages)):
         after, before = messages[place - 1].seq, messages[place].seq
@@ -103,7 +101,7 @@ def _leading_run(conversation: Conversation, messages: Sequence[Message]) -> lis
 
 
 def _set_aside(message: Message, *, claim: Claim, conversation: Conversation, finish: bool) -> None:
-    """Take a message out of the window that no run gets past, for people to look at."""
+    """Take a message on which every run fails out of the window, for people to look at."""
     before = queries.messages_between(
         conversation, first_seq=message.seq - SET_ASIDE_AT_MOST, last_seq=message.seq - 1
     )
@@ -127,10 +125,10 @@ def plan_episodes(
     everything: bool,
     waited: timedelta,
 ) -> list[PlannedEpisode]:
-    """Decide on episodes without writing anything; none where the window is to grow.
+    """Plan the episodes without writing anything; none if the window should grow.
 
-    `doubled` says that a single segment is closed rather than left to grow, `everything`
-    that the last of several is closed too; `waited` is for how long the job has been due.
+    `doubled`: a single segment is closed instead of growing; `everything`: the last of several is
+    closed too; `waited`: how long the job has been due.
     """
     if not messages:
         return []
@@ -158,7 +156,7 @@ def plan_episodes(
 
 
 def _draft(segment: Segment, messages: Sequence[Message], made_by: Segmentation) -> Episode:
-    """Return an episode without what it gets when it is inserted."""
+    """Return an episode without the values that it gets when it is inserted."""
     times = [message.occurred_at for message in messages]
     return Episode(
         first_seq=messages[0].seq,

@@ -35,7 +35,7 @@ CONSOLIDATION_THRESHOLD = 3
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """What a client names a request by, and the hash of what it asked."""
+    """A client's name for a request, and the hash of the request's body."""
 
     key: str
     body_sha256: str
@@ -62,16 +62,15 @@ def add_messages(
 ) -> Posted:
     """Store messages in order, all or nothing, and queue a segmentation if one is due.
 
-    Each has what the agent said of it: role, content, `occurred_at`, and maybe name, metadata and
-    whose it is, where that is another user than the conversation's.
-    One transaction, no model call. The conversation is made if there is none; its row
-    is locked, so that `seq` is dense whoever else writes. `capped` says that no more may
-    wait, or be stored, than the settings allow. `user_id` and `agent_id` name whose the
-    conversation is; empty: nothing is said of it.
+    Each has role, content and `occurred_at`, and optionally name, metadata and its own user. One
+    transaction, no model call. The conversation is made if there is none; its row is locked, so
+    that `seq` is dense whoever else writes. `capped` says that no more may wait, or be stored, than
+    the settings allow. `user_id` and `agent_id` name whose the conversation is; empty: nothing is
+    said of it.
 
     Raises:
-        Conflict: the idempotency key was used for another body, or the conversation is
-            another user's or another agent's.
+        Conflict: the idempotency key was used for another body, or the conversation is another
+            user's or another agent's.
         Gone: what was posted under the key was erased.
         TooMany, OverQuota: with `capped`, there is no room; a replay needs none.
         Forbidden: a message names a user to whom the caller's key is not bound.
@@ -100,12 +99,12 @@ def add_messages(
 
 
 def count_message_bytes(message: Message) -> int:
-    """Return the size of what is counted to the tenant's quota."""
+    """Return the size that counts for the tenant's quota."""
     return len(message.content.encode()) + count_bytes(message.metadata)
 
 
 def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID, user_id: str = "") -> Conversation:
-    """Lock a conversation by the agent's id, and make it, for a user, if there is none.
+    """Lock a conversation by the agent's id; create it, for a user, if there is none.
 
     Raises:
         Conflict: it is of a user to whom the caller's key is not bound.
@@ -125,7 +124,7 @@ def lock_or_make(*, tenant: Tenant, external_id: uuid.UUID, user_id: str = "") -
 
 
 def name_owner(conversation: Conversation, **owners: str) -> None:
-    """Store whose a locked conversation is, by `user_id` and `agent_id`; empty: not said.
+    """Store user and agent of a locked conversation; empty: not given.
 
     Raises:
         Conflict: it is somebody else's. Whose it is once named stays so.
@@ -145,7 +144,7 @@ def name_owner(conversation: Conversation, **owners: str) -> None:
 
 
 def find_posted(rows: QuerySet[Any], idempotency: IdempotencyKey) -> list[Any]:
-    """Return those of the rows that an earlier request under the same key stored, in its order.
+    """Return the rows that an earlier request under the same key stored, in its order.
 
     Raises:
         Conflict: that request had another body.

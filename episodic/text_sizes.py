@@ -1,4 +1,4 @@
-"""Counts and cuts words, also where the script puts no spaces between them."""
+"""Counts and cuts words, also in scripts without spaces."""
 
 import re
 
@@ -25,9 +25,9 @@ def count_words(text: str) -> int:
 
 
 def clip_words(text: str, at_most: int) -> str:
-    """Return the start of `text` with at most that many words, "…" where it was cut.
+    """Return the beginning of `text` with at most that many words, with "…" if it was cut.
 
-    A run of 50 letters or more is cut to 40, and so much punctuation that it is no text.
+    Runs of 50 letters or more are cut to 40, and so are long runs of punctuation.
     """
     text = _ENDLESS.sub(r"\1…", text)
     longest = at_most * _LETTERS_A_WORD

@@ -15,9 +15,9 @@ DOUBLED_SIZE = 40
 OLDEST_WAITS_AT_MOST = timedelta(hours=2)
 SILENCE_CLOSES_ANY = timedelta(hours=24)
 FEWEST_TO_SPLIT = 3
-"""Messages below which a window is one episode, whatever stands between them."""
+"""Number of messages below which a window is one episode, whatever the pauses."""
 SILENCE_CUTS = timedelta(hours=3)
-"""A silence over which no episode goes on."""
+"""Silence across which no episode continues."""
 
 
 def size_limit(*, doubled: bool) -> int:

@@ -1,9 +1,9 @@
-"""Quarantines what a source said: it stays stored, and is neither learnt from nor served.
+"""Quarantines the messages of a source: they are kept, but not learned from or served.
 
-Everything here runs inside one transaction, under the conversation's lock. An episode
-that holds a withheld message is taken apart: what else it holds returns to the window,
-so that its episodes and facts are made anew without what is withheld. Whoever takes messages
-out of a conversation has it recounted here.
+Everything here runs inside one transaction, under the conversation's lock. An episode with a
+quarantined message is taken apart: its other messages return to the window, so that episodes and
+facts are made again without the quarantined ones. Code that removes messages from a conversation
+calls `recount`.
 """
 
 import uuid
@@ -21,18 +21,18 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 
 ERASED = "erased"
-"""Stands where a reason stood that may quote what is erased; the source may be half forgotten."""
+"""Replaces a reason that may quote erased text; the source may be half forgotten."""
 
 
 def check_source(source: Withholding) -> None:
-    """Raise Problem if nothing but a time is given: that would be everything of a tenant."""
+    """Raise Problem if only a time is given: that would mean everything of a tenant."""
     named = (source.posted_by_id, source.conversation_id, source.speaker, source.role)
     if not any(named) and not source.message_ids:
         raise Problem("Name a source: a key, a conversation, a speaker or a role.")
 
 
 def messages_from(source: Withholding) -> QuerySet[Message]:
-    """Return what a source said that is not withheld yet, and nothing that came after the row."""
+    """Return a source's messages that are not quarantined yet, up to the row's creation."""
     return Message.objects.of(source.tenant).filter(_is_from(source), withheld_by=None)
 
 
@@ -50,7 +50,7 @@ def _is_from(source: Withholding) -> Q:
 
 
 def messages_left(withholding: Withholding) -> QuerySet[Message]:
-    """Return what is still to be withheld; once it is lifted, what still is withheld."""
+    """Return the messages still to be quarantined or, once it is lifted, still to be returned."""
     mine = Message.objects.of(withholding.tenant)
     if withholding.done_at is not None:
         return mine.none()
@@ -114,9 +114,9 @@ def withhold(
 
 
 def lift(conversation: Conversation, *, withholding: Withholding) -> None:
-    """Return withheld messages to the window, and have the conversation made anew.
+    """Return quarantined messages to the window, and have the conversation processed again.
 
-    Not those that another withholding stands for as well, which had found them withheld.
+    Except messages of another quarantine, which then keeps them.
     """
     mine = Message.objects.within(conversation).filter(withheld_by=withholding)
     standing = Withholding.objects.of(conversation.tenant).filter(lifted_at=None)
@@ -128,7 +128,7 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> None:
 
 
 def settle(conversation: Conversation) -> None:
-    """Store what has changed of the conversation, abort runs in flight, and have it made anew."""
+    """Save the conversation's changed columns, abort running jobs, and have it processed again."""
     recount(conversation)
     enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=conversation.id)
 
@@ -137,15 +137,15 @@ COUNTED = ["previous_summary", "pending_count", "withheld_count", "version"]
 
 
 def draw_anew(*, tenant: Tenant, episode_ids: Sequence[uuid.UUID]) -> int:
-    """Make episodes fresh, so that facts are drawn from them once more; return how many."""
+    """Make episodes fresh, so that facts are extracted from them again; return how many."""
     rows = Episode.objects.of(tenant).filter(id__in=list(episode_ids), withheld_by=None)
     return rows.update(consolidated_at=None, consolidation_failed_at=None)
 
 
 def recount(conversation: Conversation, *, changed: Sequence[str] = ()) -> None:
-    """Store what is there now and abort the runs in flight; `changed` names columns to store too.
+    """Save the current counts and abort running jobs; `changed` names columns to save too.
 
-    What the next segmentation is told of the last episode is that of one still there.
+    The summary for the next segmentation is that of the last remaining episode.
     """
     last = queries.episodes_of(conversation).order_by("-last_seq").first()
     mine = Message.objects.within(conversation)

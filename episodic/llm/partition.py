@@ -10,11 +10,11 @@ Run = tuple[int, int]
 
 
 def read_partition(ends: Sequence[int], *, count: int) -> list[Run] | None:
-    """Return the runs that end there and cover 0..count-1, or None where the ends make no sense.
+    """Return the runs with these ends that cover 0..count-1, or None if the ends are invalid.
 
-    Ends that are counted from 1 are shifted, and the final run reaches to the end: a
-    model that miscounts mostly has the order right. One that stops before the middle is a sign
-    of a cut answer. Fewer than `FEWEST_TO_SPLIT` messages are one run.
+    Ends counted from 1 are shifted, and the last run is extended to the end: a model that miscounts
+    mostly has the order right. A partition that stops before the middle is probably a cut answer.
+    Fewer than `FEWEST_TO_SPLIT` messages are one run.
     """
     if not ends or not count:
         return None

@@ -15,7 +15,7 @@ from memoryproject.ai.counting import count_prompt_tokens
 ENGINE = "llm"
 PROMPT = Path(__file__).parent / "prompts" / "review.md"
 SHARE_OF_A_QUERY = 8
-"""The query takes at most an eighth of the room, what was said afterwards a half."""
+"""Part of the room for a query at most, an eighth; the messages after it get a half."""
 
 
 class LLMReviewer:

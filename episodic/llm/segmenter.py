@@ -34,11 +34,11 @@ ShownLine = tuple[str, int]
 
 
 class LLMSegmenter:
-    """Implements `Segmenter`: ask, mend, ask once more, else let `offline` answer.
+    """Implements `Segmenter`: ask, repair, ask once more, else let `offline` answer.
 
-    The model tells topics, words and surprise. A window that is too long for one question,
-    or for an answer in time, is asked about in parts; the last segment of a part opens the
-    next one, as it may go on there.
+    The model gives topics, texts and surprise. A window that is too long for one question, or for
+    an answer in time, is split into parts; the last segment of a part is repeated in the next one,
+    where it may continue.
     """
 
     def __init__(self, *, ask: Asker, offline: Segmenter) -> None:

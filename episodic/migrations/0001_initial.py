@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
                     "withheld_count",
                     models.PositiveBigIntegerField(
                         default=0,
-                        help_text="Messages that are withheld: kept, neither learnt from nor served.",
+                        help_text="Number of quarantined messages: kept, but not learned from or served.",
                     ),
                 ),
                 (
@@ -569,7 +569,7 @@ class Migration(migrations.Migration):
                 (
                     "done_at",
                     models.DateTimeField(
-                        help_text="NULL: a worker goes on, with withholding or with lifting it.",
+                        help_text="NULL: a worker continues to quarantine, or to lift the quarantine.",
                         null=True,
                     ),
                 ),
@@ -635,7 +635,7 @@ class Migration(migrations.Migration):
                 (
                     "seq",
                     models.BigIntegerField(
-                        help_text="Place in the conversation: 1, 2, 3, …; only what was erased leaves a gap."
+                        help_text="Number in the conversation: 1, 2, 3, …; only erased messages leave gaps."
                     ),
                 ),
                 (
@@ -766,7 +766,7 @@ class Migration(migrations.Migration):
                     "withheld_by",
                     memoryproject.tenancy.fields.TenantForeignKey(
                         db_constraint=False,
-                        help_text="Why it is neither learnt from nor served; NULL: it is.",
+                        help_text="The quarantine because of which it is not learned from or served; NULL: none.",
                         null=True,
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",

@@ -1,4 +1,4 @@
-"""The tables of what was said and what happened."""
+"""Tables of messages and episodes."""
 
 from episodic.models.records import ErasedKey, Reveal, Review
 from episodic.models.talk import (

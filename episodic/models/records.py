@@ -1,4 +1,4 @@
-"""Tables of what was done with episodes and messages: reviewed, revealed, erased."""
+"""Records of reviews of episodes, of unmasked conversations, and of erased keys."""
 
 from django.db import models
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""Tables of conversations, their messages and episodes, and what is withheld of them."""
+"""Tables of conversations, their messages and episodes, and quarantines."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Mask = Callable[[str, uuid.UUID | None, str], str]
 
 
 class Role(models.TextChoices):
-    """Who speaks, in the words of chat models."""
+    """The role of a speaker, in the terms of chat models."""
 
     USER = "user", "user"
     ASSISTANT = "assistant", "assistant"
@@ -94,7 +94,7 @@ class Conversation(Quoting, TenantModel):
         max_length=16, choices=[(name, name) for name in LANGUAGES], default=SIMPLE
     )
     withheld_count = models.PositiveBigIntegerField(
-        default=0, help_text="Messages that are withheld: kept, neither learnt from nor served."
+        default=0, help_text="Number of quarantined messages: kept, but not learned from or served."
     )
     erased_count = models.PositiveBigIntegerField(
         default=0, help_text="Messages that were erased: each leaves a gap in seq."
@@ -165,7 +165,7 @@ class Withholding(TenantModel):
     lifted_at = models.DateTimeField(null=True, help_text="NULL: it is in effect.")
     lifted_by = models.CharField(max_length=200, blank=True)
     done_at = models.DateTimeField(
-        null=True, help_text="NULL: a worker goes on, with withholding or with lifting it."
+        null=True, help_text="NULL: a worker continues to quarantine, or to lift the quarantine."
     )
 
     class Meta(TenantModel.Meta):
@@ -282,7 +282,7 @@ class Message(Correctable, TenantModel):
 
     conversation = TenantForeignKey(Conversation, db_index=False)
     seq = models.BigIntegerField(
-        help_text="Place in the conversation: 1, 2, 3, …; only what was erased leaves a gap."
+        help_text="Number in the conversation: 1, 2, 3, …; only erased messages leave gaps."
     )
     role = models.CharField(max_length=16, choices=Role.choices)
     name = models.TextField(blank=True, help_text="Who spoke; empty: only the role is known.")
@@ -326,7 +326,9 @@ class Message(Correctable, TenantModel):
         Job, null=True, help_text="The job that no engine could finish because of this message."
     )
     withheld_by = TenantForeignKey(
-        Withholding, null=True, help_text="Why it is neither learnt from nor served; NULL: it is."
+        Withholding,
+        null=True,
+        help_text="The quarantine because of which it is not learned from or served; NULL: none.",
     )
 
     class Meta(TenantModel.Meta):

@@ -16,7 +16,7 @@ from memoryproject.process.tables import read_table
 Floats = npt.NDArray[np.float64]
 
 DECAY = 0.7
-"""Share of what was said before that outlives one more line; a plain mean drifts."""
+"""Share of the earlier lines' weight that remains after one more line; a plain mean drifts."""
 FAST_DECAY = 0.5
 
 WEIGHTS: dict[str, float] = read_table(__file__, "weights")

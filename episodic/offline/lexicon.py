@@ -81,7 +81,7 @@ def find_lexicon(lines: Sequence[Line]) -> Lexicon:
 
 @cache
 def _load() -> tuple[Lexicon, ...]:
-    """Return the lexicons: first the neutral one, which is taken where no word is known."""
+    """Return the lexicons, first the neutral one, which is used if no word is known."""
     first = ("neutral", "en")
     files = sorted(FOLDER.glob("*.toml"), key=lambda file: (*first, file.stem).index(file.stem))
     return tuple(_read(tomllib.loads(file.read_text(encoding="utf-8"))) for file in files)

@@ -1,4 +1,4 @@
-"""Splits lines into sentences and ranks them by what they tell of the whole."""
+"""Splits lines into sentences and ranks them by how well they represent the whole."""
 
 import re
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ _NUMBER_OR_NAME = re.compile(r"\d|(?<=[^.!?\s] )[A-Z][a-z]+")
 
 
 class Sentence(NamedTuple):
-    """A sentence and where it was said: which line, and which place in the line.
+    """A sentence, its line, and its number in the line.
 
-    `telling` is False for a greeting, for an exclamation on what another said, and for what
-    is too short to say anything.
+    `telling` is False for greetings, exclamations about another's message, and text that is too
+    short.
     """
 
     line: int

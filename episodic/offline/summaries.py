@@ -1,7 +1,7 @@
 """Summaries taken from the lines themselves: nothing is made up.
 
-A summary quotes the sentences that tell most, in the order they were said, each behind
-its speaker and with the date of every relative time phrase beside it.
+A summary quotes the most informative sentences in their order, each after its speaker's name, with
+a date after every relative time phrase.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Titles of 5 to 15 words: who spoke, and the noun phrases or the sentence that carry the talk."""
+"""Titles of 5 to 15 words: the speakers, and the most typical noun phrases or sentence."""
 
 import re
 from collections import Counter, defaultdict
@@ -25,8 +25,8 @@ _OWNER = re.compile(r"['’]s?$")
 def compose_title(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> str:
     """Return a title for these lines; never empty.
 
-    Speakers with names come first. Two noun phrases or three make a title where that has
-    five words; else the first telling sentence does, behind the phrases if nobody has a name.
+    Speakers with names come first. Two or three noun phrases make a title if it has five words;
+    else the first informative sentence, after the phrases if nobody has a name.
     """
     speakers = clip_words(name_speakers(lines, lexicon), _MOST_SPEAKER_WORDS)
     colon = lexicon.title["colon"]
@@ -66,10 +66,10 @@ def find_sentence(lines: Sequence[Line], lexicon: Lexicon) -> str:
 
 
 def find_phrases(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> list[str]:
-    """Return the noun phrases that weigh most, best first, none repeating another's words.
+    """Return the noun phrases with the highest weight, best first, without repeated words.
 
-    A word weighs by the lines that it comes back in, and by how much these stand for the
-    whole. Speakers' own names are no topic.
+    A word's weight depends on the number of its lines, and on how typical they are. Speakers' own
+    names do not count.
     """
     people = [part.lower() for line in lines for part in line.name.split()]
     weight: dict[str, float] = defaultdict(float)
