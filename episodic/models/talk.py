@@ -21,7 +21,7 @@ from memoryproject.text.dates import at_offset
 from memoryproject.text.parts import Part
 
 Mask = Callable[[str, uuid.UUID | None, str], str]
-"""Returns what is shown of a text, given its conversation and the engine that wrote it."""
+"""Function that returns the text to show, from a conversation, an engine and the text."""
 
 
 class Role(models.TextChoices):

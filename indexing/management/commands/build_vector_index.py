@@ -1,9 +1,9 @@
 """Build an approximate vector index for a large conversation, a user or a tenant.
 
 Build a partial HNSW index over the vectors of one conversation, of all conversations of a user, or
-of a whole tenant, and print its recall against an exact scan. Worth it above some 30,000 vectors:
-below, the exact scan is as fast. Each row written into that scope then costs 2 ms more. Reads and
-writes go on meanwhile.
+of a whole tenant, and print its recall against an exact scan. This pays off above some 30,000
+vectors: below, the exact scan is as fast. Each row written to that scope then takes 2 ms more.
+Reads and writes continue meanwhile.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ class Command(BaseCommand):
         where.add_argument(
             "--conversation", type=uuid.UUID, help="the agent's id; absent: the whole tenant"
         )
-        where.add_argument("--user", default="", help="the agent's id of a user, for his scope")
+        where.add_argument(
+            "--user", default="", help="the agent's id of a user, for the user's scope"
+        )
         parser.add_argument("--shelf", choices=MemoryKind.values, default=MemoryKind.FACT.value)
         parser.add_argument("--drop", action="store_true", help="remove the index instead")
         parser.add_argument(
             "--least-recall",
             type=float,
             default=0.9,
-            help="of the nearest 100, 0 to 1; an index below is removed again (default 0.9)",
+            help="least recall of the nearest 100 (default 0.9); an index below it is removed",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

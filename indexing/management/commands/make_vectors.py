@@ -1,8 +1,8 @@
 """Change the embedding model: make vectors that are missing, pause, and delete the old ones.
 
-Have workers make every vector that the configured embedding model, or during a change the one
-before it, has not made; and say how many conversations lack some. Search goes on meanwhile. What
-was paused goes on.
+Have workers make all missing vectors of the configured embedding model and, during a change, of the
+previous one; print how many conversations lack some. Search continues meanwhile. A paused change is
+resumed.
 """
 
 from typing import Any
@@ -20,12 +20,14 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--tenant", help="name of one tenant; without it all")
+        parser.add_argument("--tenant", help="name of one tenant; default: all")
         action = parser.add_mutually_exclusive_group()
-        action.add_argument("--status", action="store_true", help="only say how many lack vectors")
+        action.add_argument(
+            "--status", action="store_true", help="only print how many lack vectors"
+        )
         action.add_argument("--pause", action="store_true", help="stop making them, within seconds")
         action.add_argument(
-            "--delete", metavar="MODEL", help="delete the vectors of a model that is used no more"
+            "--delete", metavar="MODEL", help="delete the vectors of a model that is no longer used"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,8 +1,8 @@
 """Run background workers in the foreground, with the reconciler beside them.
 
 Start as many as you like, on as many machines as you like. SIGTERM lets running jobs end. With
---drain do what is due in this process, wait for what other workers hold, and return when all is
-quiet.
+--drain do all due jobs in this process, wait for those of other workers, and return when none is
+left.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--drain", action="store_true", help="return when all is quiet")
+        parser.add_argument("--drain", action="store_true", help="do all due jobs, then return")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["drain"]:

@@ -1,7 +1,7 @@
 """Make a key from the shell.
 
-Make an API key and print it, alone, on standard output. It is shown once. The tenant is made if
-there is none of that name.
+Create an API key and print only the key to standard output. It is shown once. The tenant is created
+if there is none of that name.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             choices=Scope.values,
-            help="what it may do; repeat for more than one; none given: everything",
+            help="what it may do; repeat for several; default: everything",
         )
         parser.add_argument(
             "--user",
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             help="where calls that retrieve look, if they do not say; not given: as the tenant's "
             "settings say",
         )
-        parser.add_argument("--expires", help="when it ends, ISO 8601 with an offset")
+        parser.add_argument("--expires", help="when it expires, ISO 8601 with an offset")
 
     def handle(self, *args: Any, **options: Any) -> None:
         tenant = read_name(options["tenant"], option="--tenant")

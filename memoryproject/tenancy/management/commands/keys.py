@@ -1,7 +1,7 @@
 """List the keys, or rotate, revoke or limit one.
 
-Lists keys, oldest first, a line each with tabs between columns; no secrets. With KEY it does to
-that one what an option says: a new secret is printed alone, on standard output, and shown once.
+Lists keys, oldest first, one line each with tabs between columns, without secrets. With KEY, an
+option changes that key: only a new secret is printed to standard output, and shown once.
 """
 
 from datetime import datetime, timedelta
@@ -23,12 +23,14 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         named = "id of a key, or the first characters of its secret, as the list shows them"
         parser.add_argument("key", nargs="?", help=named)
-        parser.add_argument("--tenant", help="list those of one tenant, by its name")
-        parser.add_argument("--all", action="store_true", help="list also those that have ended")
+        parser.add_argument("--tenant", help="list only those of one tenant, by its name")
+        parser.add_argument(
+            "--all", action="store_true", help="also list those that have expired or were revoked"
+        )
         act = parser.add_mutually_exclusive_group()
         act.add_argument("--rotate", action="store_true", help="give the key a new secret")
         act.add_argument(
-            "--revoke", action="store_true", help="end it: within a second its calls are refused"
+            "--revoke", action="store_true", help="revoke it: within a second its calls are refused"
         )
         act.add_argument("--rate", help='calls a minute; 0: no limit; "default": the server\'s')
         parser.add_argument(

@@ -1,9 +1,9 @@
 """Make a person who can log in to the admin, in a role.
 
-Prints the first password, alone, on standard output. Curators read and mend memory; auditors read
-it, what was said only when they have it shown, which is recorded; operators see to jobs, keys and
-budgets; superusers may do everything and manage people. With --tenant the role holds in these
-tenants, else in all.
+Prints only the first password to standard output. Curators read and correct memory; auditors read
+it, but messages only after unmasking them, which is recorded; operators manage jobs, keys and
+budgets; superusers may do everything and manage people. With --tenant the role applies to these
+tenants, else to all.
 """
 
 import secrets
@@ -31,7 +31,10 @@ class Command(BaseCommand):
         parser.add_argument("name", help="the name to log in with")
         parser.add_argument("--role", required=True, choices=[*ROLES, SUPERUSER])
         parser.add_argument(
-            "--tenant", action="append", default=[], help="where the role holds; may be repeated"
+            "--tenant",
+            action="append",
+            default=[],
+            help="tenant in which the role applies; may be repeated",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,8 +1,8 @@
-"""Erase for good, in the foreground.
+"""Erase permanently, in the foreground.
 
 Erase a message, a conversation, a note, all notes of a user, a person, an import or a tenant, with
-all that was made of it. There is no way back. With --dry-run it only says how much it would be. A
-run that was broken off is finished by the workers, or by running it again.
+everything made from it. This cannot be undone. With --dry-run only print how much would be erased.
+Workers finish an interrupted run, or you can run it again.
 """
 
 import getpass
@@ -39,8 +39,8 @@ class Command(ServiceCommand):
             "a tenant its name or id",
         )
         parser.add_argument("--tenant", help="name of the tenant; not needed to erase one")
-        parser.add_argument("--reason", help="why; kept for good, so do not quote")
-        parser.add_argument("--dry-run", action="store_true", help="count, and delete nothing")
+        parser.add_argument("--reason", help="the reason; kept permanently, so do not quote")
+        parser.add_argument("--dry-run", action="store_true", help="only count, and delete nothing")
         parser.add_argument(
             "--shared",
             action="append",

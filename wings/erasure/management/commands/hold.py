@@ -1,7 +1,7 @@
 """Keep a conversation or a tenant from being erased, or let it go again.
 
-Place a legal hold: until it is lifted nothing of a conversation, or without one of the whole
-tenant, is erased, by whomever. Without --reason it lists the holds.
+Place a legal hold: until it is lifted, nothing of a conversation, or without one of the whole
+tenant, can be erased. Without --reason list the holds.
 """
 
 import getpass
@@ -22,8 +22,10 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")
-        parser.add_argument("--conversation", type=uuid.UUID, help="by the agent's own id")
-        parser.add_argument("--reason", help="why; kept")
+        parser.add_argument(
+            "--conversation", type=uuid.UUID, help="the agent's id of the conversation"
+        )
+        parser.add_argument("--reason", help="the reason; kept")
         parser.add_argument("--lift", type=uuid.UUID, metavar="ID", help="end a hold")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,8 +1,7 @@
 """Make, list and delete retention policies.
 
-Have what a tenant no longer needs erased by itself, within the hour: what meets all that is
-asked. Prints how much that would be now; without --apply nothing is set. Without a kind it lists
-the policies.
+Erase a tenant's old data automatically, within the hour, if it meets all conditions. Prints how
+much that would be now; without --apply nothing is set. Without a kind list the policies.
 """
 
 import getpass
@@ -23,13 +22,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="name of the tenant")
         parser.add_argument("kind", nargs="?", choices=Kept.values)
-        parser.add_argument("--older-than-days", type=int, help="nothing was said or written since")
-        parser.add_argument("--unserved-days", type=int, help="no answer was given from it since")
-        parser.add_argument("--keep-newest", type=int, help="what is beyond so many")
+        parser.add_argument("--older-than-days", type=int, help="no new message or version since")
+        parser.add_argument("--unserved-days", type=int, help="not served in an answer since")
+        parser.add_argument("--keep-newest", type=int, help="number to keep, the newest")
         parser.add_argument(
-            "--source-type", default="", choices=[one.value for one in SourceType], help="of notes"
+            "--source-type",
+            default="",
+            choices=[one.value for one in SourceType],
+            help="source type of the notes",
         )
-        parser.add_argument("--apply", action="store_true", help="set it")
+        parser.add_argument("--apply", action="store_true", help="activate the policy")
         parser.add_argument("--delete", metavar="ID", help="delete a policy")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,7 +1,7 @@
-"""Write the mirror anew from the database.
+"""Write the mirror again from the database.
 
-Write every active episode, fact and note as a file under MEMORY_MIRROR_DIR, and remove the files
-of what is not. Everything may go on meanwhile.
+Write every active episode, fact and note as a file under MEMORY_MIRROR_DIR, and delete the files of
+all others. The server may run meanwhile.
 """
 
 from typing import Any

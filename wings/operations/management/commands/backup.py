@@ -1,7 +1,7 @@
 """Write a backup to a file: the database and its secrets.
 
-Everything may run meanwhile. The file can be read by you alone; with a passphrase it is encrypted
-as well. `restore` reads it.
+The server may run meanwhile. Only you can read the file; with a passphrase it is encrypted as well.
+`restore` reads it.
 """
 
 from pathlib import Path
@@ -17,9 +17,12 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="where to; one that is there is replaced")
+        parser.add_argument("file", type=Path, help="the file; an existing one is replaced")
         parser.add_argument(
-            "--passphrase-file", default="", metavar="PATH", help="encrypt by its first line"
+            "--passphrase-file",
+            default="",
+            metavar="PATH",
+            help="file whose first line is the passphrase",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,7 +1,7 @@
 """Distribute the tenants of a database over the nodes of Citus.
 
-Distribute the tables of a migrated database by tenant, on the coordinator of a cluster of Citus.
-Nothing is served meanwhile. If it is stopped, run it again: it goes on.
+Distribute the tables of a migrated database by tenant, on the coordinator of a Citus cluster.
+Nothing is served meanwhile. If it is stopped, run it again: it continues.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="print what is left to be done")
+        parser.add_argument("--dry-run", action="store_true", help="only print the remaining steps")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -1,6 +1,6 @@
 """List the databases that upgrades and restores have kept, go back to one, or delete them.
 
-Stop web and workers before you go back. The database in use is kept then, too.
+Stop web and workers before you go back. The current database is then kept, too.
 """
 
 from contextlib import closing

@@ -27,7 +27,7 @@ class Command(DjangoMigrate):
         parser.add_argument(
             "--keep-no-copy",
             action="store_true",
-            help="change the embedded database without keeping it as it was",
+            help="change the embedded database without keeping a copy",
         )
         parser.add_argument(
             "--accept-pepper",

@@ -1,7 +1,6 @@
 """Restore a backup of this version or of an earlier one into the data folder.
 
-Stop web and workers first. What is in the folder is kept under another name, and only replaced
-with --replace.
+Stop web and workers first. An existing database requires --replace, and is kept under another name.
 """
 
 from pathlib import Path
@@ -18,13 +17,14 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="what backup has written")
+        parser.add_argument("file", type=Path, help="the file written by backup")
         parser.add_argument(
-            "--passphrase-file", default="", metavar="PATH", help="decrypt by its first line"
+            "--passphrase-file",
+            default="",
+            metavar="PATH",
+            help="file whose first line is the passphrase",
         )
-        parser.add_argument(
-            "--replace", action="store_true", help="take the place of a database that is there"
-        )
+        parser.add_argument("--replace", action="store_true", help="replace an existing database")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = options["file"]

@@ -1,8 +1,8 @@
-"""Show what a tenant may do, what it stores and has spent, and set it.
+"""Show a tenant's limits, what it stores and has spent, and set its limits.
 
-An option sets what it names: 0 is no limit (of a budget `none`), `default` the server's. Work that
-waits for money goes on where the budget is set. A key may have a scope and a rate of its own, and a
-call may say its scope.
+Each option sets one value: 0 means no limit (for a budget `none`), `default` the server's. Work
+paused by budget continues when a budget is set. A key may have its own scope and rate, and a call
+may name its scope.
 """
 
 from decimal import Decimal, InvalidOperation
@@ -36,16 +36,16 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tenant", help="its name")
-        parser.add_argument("--calls", help="a minute, of all keys together")
-        parser.add_argument("--sent-bytes", help="a minute, in bodies of calls")
-        parser.add_argument("--questions", help="a minute, of calls of ask")
-        parser.add_argument("--stored-bytes", help="of texts and metadata, in UTF-8")
+        parser.add_argument("--calls", help="calls a minute, of all keys together")
+        parser.add_argument("--sent-bytes", help="bytes a minute, in bodies of calls")
+        parser.add_argument("--questions", help="calls of ask a minute")
+        parser.add_argument("--stored-bytes", help="bytes of texts and metadata, in UTF-8")
         parser.add_argument("--stored-rows", help="messages, notes and their earlier versions")
         parser.add_argument(
             "--budget", help='of the language model for a day (UTC), as in 2.50; "none": no limit'
         )
-        parser.add_argument("--questions-budget", help="of that, for calls of ask")
-        parser.add_argument("--scope", choices=SCOPES, help="where calls look that do not say")
+        parser.add_argument("--questions-budget", help="part of the budget for calls of ask")
+        parser.add_argument("--scope", choices=SCOPES, help="default scope of calls that name none")
 
     def handle(self, *args: Any, **options: Any) -> None:
         tenant = find_tenant(options["tenant"])

@@ -1,10 +1,9 @@
-"""Have what the offline engine made while the language model gave no useful answer made anew.
+"""Repeat, with the language model, work that the offline engine did as a fallback.
 
-Episodes and facts that are marked as degraded are taken back and made once more by the model, from
-the same messages, by jobs; with --offline the facts that an older offline engine made, by the one
-of now. With --count they are only counted. What people have changed since stays. Each conversation
-is done by itself, so that a command that was interrupted goes on when it is given again, and each
-revert is a changeset that can be reverted.
+Degraded episodes and facts are reverted, and jobs make them again with the model, from the same
+messages; with --offline, the current offline engine makes facts of an older one again. With --count
+they are only counted. What people have changed since stays. Each conversation is done separately,
+so you can run an interrupted command again, and each revert is a changeset that can be reverted.
 """
 
 from typing import Any
@@ -23,12 +22,12 @@ class Command(ServiceCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--tenant", help="name of one tenant; without it all")
-        parser.add_argument("--count", action="store_true", help="only say how many there are")
+        parser.add_argument("--tenant", help="name of one tenant; default: all")
+        parser.add_argument("--count", action="store_true", help="only print how many there are")
         parser.add_argument(
             "--offline", action="store_true", help="the facts of an older offline engine"
         )
-        parser.add_argument("--actor", default="operator", help="who does it; kept")
+        parser.add_argument("--actor", default="operator", help="the actor on record")
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_offline, only_counts = options["offline"], options["count"]

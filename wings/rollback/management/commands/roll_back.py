@@ -1,8 +1,8 @@
-"""Roll back one source: quarantine what it posted since some moment.
+"""Roll back one source: quarantine its messages since some time.
 
-Quarantine what a key, a conversation, a speaker or a role has posted since some moment, and
-revert what was made from it. All of it is kept, and you can lift the quarantine later. Without
---reason: count only.
+Quarantine messages of a key, a conversation, a speaker or a role since some time, and revert what
+was made from them. Everything is kept, and you can lift the quarantine later. Without --reason:
+count only.
 """
 
 import uuid
@@ -24,11 +24,15 @@ class Command(ServiceCommand):
         parser.add_argument("tenant", help="name of the tenant")
         parser.add_argument("--since", required=True, help="as in 2026-03-02T09:00:00Z")
         parser.add_argument("--key", help="first characters of the API key that posted it")
-        parser.add_argument("--conversation", type=uuid.UUID, help="by the agent's own id")
+        parser.add_argument(
+            "--conversation", type=uuid.UUID, help="the agent's id of the conversation"
+        )
         parser.add_argument("--speaker", default="", help="name of the messages")
         parser.add_argument("--role", default="", choices=Role.values)
-        parser.add_argument("--reason", default="", help="why; kept, and needed to do it")
-        parser.add_argument("--actor", default="operator", help="who does it; kept")
+        parser.add_argument(
+            "--reason", default="", help="the reason; kept, and needed to roll back"
+        )
+        parser.add_argument("--actor", default="operator", help="the actor on record")
 
     def handle(self, *args: Any, **options: Any) -> None:
         source = make_row(find_tenant(options["tenant"]), options)

@@ -1,7 +1,7 @@
 """Write a tenant's facts, episodes, notes, links or messages to a file.
 
-A row a line, or all of it as JSON lines, which import_from memory reads. Memory stays bounded,
-however many there are.
+One row per line, or everything as JSON lines for import_from memory. Uses limited memory, however
+many rows there are.
 """
 
 from collections.abc import Iterator
@@ -27,9 +27,11 @@ class Command(BaseCommand):
         parser.add_argument("path", help="the file, - for standard output; .csv is CSV")
         parser.add_argument("--tenant", required=True)
         parser.add_argument(
-            "--format", choices=row_files.FORMATS, help="if the name does not say it"
+            "--format", choices=row_files.FORMATS, help="the format, if the name does not tell it"
         )
-        parser.add_argument("--conversation", default="", help="only this one's, by its UUID")
+        parser.add_argument(
+            "--conversation", default="", help="only this conversation's, by its UUID"
+        )
         parser.add_argument(
             "--state", default="", help="facts: held or closed; notes: held or deleted"
         )

@@ -1,9 +1,8 @@
-"""Bring in what another memory system, a chat product or this one has exported, or a file of facts.
+"""Import another memory system's or chat product's export, this server's, or a file of facts.
 
-The export of another system, or of `export_memory all` (memory), becomes one changeset that can
-be undone; facts, CSV or JSONL, become one a conversation. Without --reason it only prints what
-would come of it. A second run of the same file changes nothing; it goes on where one was broken
-off.
+The export of another system, or of `export_memory all` (memory), becomes one changeset that can be
+undone; facts, CSV or JSONL, become one per conversation. Without --reason only print what would be
+imported. A second run of the same file changes nothing, but continues an interrupted one.
 """
 
 import uuid
@@ -38,19 +37,23 @@ class Command(ServiceCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("source", choices=[*SOURCES, MEMORY, FACTS], help="what has written it")
+        parser.add_argument(
+            "source", choices=[*SOURCES, MEMORY, FACTS], help="the system that wrote the file"
+        )
         parser.add_argument(
             "path", type=Path, help="a .json or .jsonl file, a ZIP archive; of facts .csv, too"
         )
-        parser.add_argument("--tenant", required=True, help="whose it becomes; made if missing")
-        parser.add_argument("--user", default="", help="whose it is where the file names nobody")
+        parser.add_argument("--tenant", required=True, help="tenant; created if missing")
+        parser.add_argument("--user", default="", help="user, if the file names none")
         parser.add_argument(
             "--namespace", default="", metavar="PARTS",
             help="langmem: where its namespaces name the user, such as chat/{user_id}/{agent_id}; "
             f"by default {NAMESPACE}",
         )  # fmt: skip
-        parser.add_argument("--conversation", type=uuid.UUID, help="facts: of rows that name none")
-        parser.add_argument("--reason", default="", help="why; kept in the changeset")
+        parser.add_argument(
+            "--conversation", type=uuid.UUID, help="for facts: conversation of rows that name none"
+        )
+        parser.add_argument("--reason", default="", help="the reason; kept in the changeset")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -1,7 +1,7 @@
 """Load conversations from a file.
 
-Post the conversations of a JSONL file as an agent would. Running it again goes on where it was
-broken off. Workers do the rest; without one, run worker --drain.
+Post the conversations of a JSONL file like an agent. Run it again to continue after an
+interruption. Workers do the rest; without one, run worker --drain.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ class Command(ServiceCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="the file")
-        parser.add_argument("--tenant", required=True, help="whose they are; made if missing")
+        parser.add_argument("--tenant", required=True, help="tenant; created if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = options["path"]
