@@ -24,7 +24,7 @@ def erase_entries(*, tenant: Tenant, memory_ids: Sequence[uuid.UUID]) -> Counter
     counts: Counter[str] = Counter()
     for ids in in_batches(memory_ids):
         rows = SearchUnit.objects.of(tenant).filter(memory__in=ids)
-        # Whoever is adding a vector to one of them holds it: the vector must be seen below.
+        # Code that adds a vector locks the unit first, so that the vector is seen below.
         list(rows.select_for_update().order_by("id").values_list("id"))
         vectors = SearchVector.objects.of(tenant).filter(memory__in=ids)
         counts["search_vectors"] += vectors.delete()[0]

@@ -114,7 +114,7 @@ def find(
         "pool": pool,
         "frequent": FREQUENT,
         "walked": WALKED_AT_MOST,
-        # Walking back from now would not reach what is long ago, or stands far apart.
+        # Walking back from now would not reach old or widely scattered matches.
         "walks": every and scope == Scope(tenant_id=scope.tenant_id),
     }
     of_tenant = scope.tenant_id is not None

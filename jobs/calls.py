@@ -259,7 +259,7 @@ def put_question(
         if completion.read_at_most is not None:
             raise PromptCut("The server read a part.", limit=completion.read_at_most)
         answer = _read(completion, reply)
-        # What the form does not ask for is not kept: nobody knows what it is.
+        # Fields that were not requested are dropped, as their content is unknown.
         call.ok, call.response = True, answer.model_dump(mode="json")
         return answer
     except (ModelUnavailable, ModelMisbehaved) as error:

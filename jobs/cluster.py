@@ -34,7 +34,7 @@ def run_cluster(cluster_id: uuid.UUID) -> None:
     if settings.EMBEDDED_POSTGRES:  # a server that was killed is nobody else's to start again
         embedded.ensure_started(settings.DATA_DIR)
     os.nice(NICENESS)
-    with suppress(OSError):  # Linux compares whole sessions first, of which this process leads one
+    with suppress(OSError):  # Linux compares sessions first; this process leads one
         Path("/proc/self/autogroup").write_text(str(NICENESS), encoding="ascii")
     forks.cluster = cluster_id
     FailFastSentinel(Flag(), Flag(), cluster_id)
@@ -60,7 +60,7 @@ class Helper(threading.Thread):
     """django-q2's monitor or pusher, run as a thread of the sentinel instead of as a process."""
 
     def __init__(self, target: Callable[..., Any], *given: Any) -> None:
-        # What the sentinel may see: a new thread begins without it.
+        # The rows that the sentinel may see: a new thread starts without them.
         super().__init__(target=copy_context().run, args=(target, *given), daemon=True)
 
     @property

@@ -5,7 +5,7 @@ from datetime import timedelta
 from memoryproject.adminkit.site import UNFOLD as UNFOLD
 from memoryproject.process import release
 
-# What the core declares of itself, then the wings, in the order in which they are called.
+# The core's own declaration, then the wings, in the order in which they are called.
 WINGS = (
     "retrieval",
     "wings.events",

@@ -31,7 +31,7 @@ KEY_PEPPER = env.read_or_make_secret(
 if SECRET_KEY == KEY_PEPPER:  # who learns it would hold both
     raise env.SettingError("MEMORY_SECRET_KEY and MEMORY_KEY_PEPPER must be two secrets, not one.")
 ALLOWED_HOSTS = env.read_words("MEMORY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-ALLOWED_HOSTS.append("localhost")  # as whom probes ask, which come to an address
+ALLOWED_HOSTS.append("localhost")  # the host name that probes use
 CSRF_TRUSTED_ORIGINS = env.read_words("MEMORY_TRUSTED_ORIGINS", [])
 TRUSTED_PROXIES = env.read_integer("MEMORY_TRUSTED_PROXIES", 0, at_least=0, at_most=10)
 
@@ -44,7 +44,7 @@ _CONNECTION = {
     "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": True,
 }
-# Goes along with each statement: what a pooler lends to others holds nothing of ours.
+# Sent with each statement, so that a session lent by a pooler keeps nothing of ours.
 _SERVING = {
     **_CONNECTION,
     "ROLE": "memory_app",
@@ -149,7 +149,7 @@ MODEL_TIMEOUT_S = env.read_integer(
 )
 
 EMBEDDING_BASE_URL = env.read_model_url("MEMORY_EMBEDDING_BASE_URL", OPENAI_BASE_URL)
-# A key goes to no server but its own.
+# A key is only sent to its own server.
 EMBEDDING_API_KEY = env.read_text(
     "MEMORY_EMBEDDING_API_KEY", OPENAI_API_KEY if EMBEDDING_BASE_URL == OPENAI_BASE_URL else ""
 )
@@ -181,7 +181,7 @@ WORKERS = env.read_integer("MEMORY_WORKERS", 2, at_least=1, at_most=64)
 TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_000)
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 CLUSTER_WORKERS = WORKERS + 1  # one in reserve: jobs/turns.py
-FLUSH_AT_MOST_S = 5  # then a flush goes on in another run, after those whose turn it is
+FLUSH_AT_MOST_S = 5  # then a flush continues in another run, at its next turn
 Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
     "name": "memory",
     "orm": "default",

@@ -29,7 +29,7 @@ def add_dates(excerpt: Excerpt, line: str, *, at: datetime) -> Excerpt:
     `at`: when it was said. The dates are ours, not a quotation.
     """
     line = " ".join(line.split())[:READ_FOR_DATES]
-    said_on = f"{at.day} {at:%B %Y}"  # "today" needs no date: it stands above the line
+    said_on = f"{at.day} {at:%B %Y}"  # "today" needs no date: the heading has it
     phrases = [phrase for phrase in find_phrases(line, at=at) if phrase.label != said_on]
     fences = [match.span() for match in FENCED.finditer(line)]
     labels = [

@@ -203,7 +203,7 @@ class Filling:
         content = clean_line(message.content or "", links)
         frame = layout.frame(message)
         overhead = 0
-        if 2 * size > largest:  # what stands around what it says, were it alone
+        if 2 * size > largest:  # the frame counts as if it were alone
             overhead = count_tokens(EPISODES_HEADING) + count_tokens(layout.write(frame) + "\n")
         if size + overhead > largest:
             room = min(largest, layout.room) - overhead

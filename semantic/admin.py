@@ -27,7 +27,7 @@ ConversationAdmin.listings += (
 
 def fact_states() -> dict[str, Q]:
     """Return the conditions that tell facts of each state apart."""
-    # What the reason implies is said, too: it is what the index asks for.
+    # The conditions implied by the reason are written out, since the index needs them.
     closed = {
         because.value: Q(invalidated_because=because, invalid_at__isnull=False)
         for because in Fact.Because

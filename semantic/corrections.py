@@ -61,7 +61,7 @@ def correct_fact(
         row = Fact(category=kind, fact=sentence, keywords=list(words), valid_at=fact.valid_at)
         row.user_id = fact.user_id
         support = curation.support_of(fact, without=_find_contradicted(ledger.changeset))
-        # What is said in the same words was not wrong: they may be learnt again.
+        # If the words are the same, they were not wrong, and may be learned again.
         because = Fact.Because.SUPERSEDED if is_same else Fact.Because.WRONG
         new = NewFact(row, support, vector)
         corrected = replace_fact(fact, new, ledger=ledger, because=because, note=CORRECTED)

@@ -18,7 +18,7 @@ NEGATION = read_pattern("details.negation")
 OPERATORS = read_pattern("details.operators")
 ORDERED = re.compile(r"\bprefer|\bthan\b|\bfrom\b.*\bto\b|\binstead of\b|\brather\b", re.IGNORECASE)
 DIRECTIONS = frozenset("for with without against from about".split())
-# What a time anchor adds behind a phrase: "last week (1–7 May 2023)".
+# The date added after a time phrase: "last week (1–7 May 2023)".
 ANCHOR = re.compile(r"(?:(?<!\s)\s+)?[(（\[][^()（）\[\]]{0,60}\d{4}[^()（）\[\]]{0,60}[)）\]]")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 HAN_NUMBER = read_pattern("details.han_number")

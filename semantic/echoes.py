@@ -32,7 +32,7 @@ LED_TO = r"(?:[:：][ \t]+)?"
 """Colon before a quoted answer, cut out with it: otherwise it would introduce the next sentence."""
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 CONTRACTION = re.compile(r"(?:'(?:s|d|ll|ve|re|m)|n't)$")
-# Whoever is addressed may have no name yet in one text and have it in the other.
+# A person who is addressed may be named in only one of the texts.
 ANYBODY = re.compile(r"\b(?:[Tt]he )?[Uu]ser(?:['’]s)?\b|用户")
 FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself)\b|我")
 SILENT = dict.fromkeys(map(ord, SOFT_CHARACTERS))

@@ -158,7 +158,7 @@ def _reopen(
         ).first()
         if same is not None and same.id not in going:
             continue
-        if same is not None:  # it goes in this transaction, and lets go of the sentence first
+        if same is not None:  # erased in this transaction, so its sentence is freed first
             facts.filter(id=same.id).update(
                 invalid_at=ledger.now, invalidated_because=Fact.Because.ERASED
             )

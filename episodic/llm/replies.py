@@ -22,7 +22,7 @@ def _read_level(level: Any) -> Any:
     return word if word in set(SurpriseLevel) else SurpriseLevel.LOW
 
 
-# Written out where it stands: a reference to it would take more of every prompt.
+# Inlined in the schema: a reference would make every prompt longer.
 Level = Annotated[
     SurpriseLevel,
     BeforeValidator(_read_level),

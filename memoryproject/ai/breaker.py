@@ -236,7 +236,7 @@ def _count_failure(
         if row.open_until is not None or row.failures >= FAILURES:
             row.opened_at = row.opened_at or now
             asked_to_wait = timedelta(seconds=error.retry_after_s or 0.0)
-            # Whoever tries next may hold a worker for as long again: half of the time at most.
+            # The next try may block a worker as long again: so at most half of the time.
             pause = min(PAUSE, PAUSE_FIRST * (1 << min(max(row.failures - FAILURES, 0), 5)))
             row.open_until = now + max(pause, took, min(asked_to_wait, PAUSE_AT_MOST))
         row.probing_until = None

@@ -30,7 +30,7 @@ class Pieces:
         sums = _sum_up(blob.decode("utf-8"))
         hashes = (sums[place[1:]] - sums[place[:-1]]) * _powers(INVERSE, len(sums))[place[:-1]]
         order = np.argsort(hashes, kind="stable")
-        # A last one, that no search goes beyond; the piece that it stands for has no place.
+        # A sentinel at the end, which no search passes; it matches no piece.
         self._hashes = np.append(hashes[order], np.uint64(2**64 - 1))
         self._numbers = np.append(order, 0).astype(np.uint32)
         self._longest = int(np.diff(place).max())

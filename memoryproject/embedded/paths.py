@@ -104,7 +104,7 @@ def _find_home(data_dir: Path) -> Path:
     try:
         reachable = service_account().can_reach(data_dir)
     except EmbeddedPostgresError:
-        return beside  # no user to run it: `ensure_started` says so
+        return beside  # no user to run it: `ensure_started` raises
     return beside if reachable else ROOT_HOME / short_hash(data_dir)
 
 

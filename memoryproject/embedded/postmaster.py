@@ -135,7 +135,7 @@ def end_orphans(paths: ServerPaths) -> None:
 def _find_orphans(paths: ServerPaths) -> Iterator[int]:
     if pid := _read_living_pid(paths.socket_lock):
         yield pid
-    # Linux alone tells where a process stands; elsewhere the socket's lock must do.
+    # Only Linux tells a process's folder; elsewhere we use the socket's lock.
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if os.readlink(folder / "cwd") == f"{paths.cluster} (deleted)":

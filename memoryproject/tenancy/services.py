@@ -157,7 +157,7 @@ def find_key(*, secret: str, now: datetime) -> APIKey | None:
     """
     if not may_exist(secret):
         if has_form(secret):
-            # So every one looks where the key pepper was lost: a connection looks, and says so.
+            # If the key pepper was lost, every key is looked up, and a connection reports it.
             connection.ensure_connection()
         return None
     hashed = hash_secret(secret)

@@ -126,7 +126,7 @@ class Rule(NamedTuple):
     printer: Printer
 
 
-# -- what phrases mean: with all that stands before `match` filled in, a function is a Meaning
+# -- meanings of phrases: with the arguments before `match` filled in, each is a Meaning
 
 
 def days(distance: int, match: re.Match[str], at: date) -> When:

@@ -31,7 +31,7 @@ ECHOED_FOR = 30
 """Number of messages after an answer that may repeat it: as many as a review reads."""
 RECENT_AT_MOST = DOUBLED_SIZE
 """Number of messages before a question with `min_seq` or `fresh` that its answer may have shown."""
-# What may stand around a printed text goes with it.
+# Text that may be printed around a memory is cut out with it.
 BULLET = r"(?:(?<!\S)(?:[-*•>]|\d+[.)])\s+)?"
 DAY = r"(?:\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})"
 HOME = r"(?: \(conversation [0-9a-f]{8}\))?"

@@ -111,7 +111,7 @@ class _Run:
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
         self._speakers = name_speakers(line for line in lines if line.role == "user")
-        # Who speaks alone speaks to an assistant, also where its replies are not posted.
+        # A single speaker talks to an assistant, even if its replies are not posted.
         is_alone = len({name for name, _ in self._speakers.values()}) == 1
         self._takes_rules = self._has_assistant or is_alone
         self._active = [
@@ -150,7 +150,7 @@ class _Run:
             said = Said(sentence.text, line, speaker)
             is_full = len(self.proposals) - proposed >= FACTS_A_MESSAGE
             is_kept = not is_full and self._settle(said, verdict)
-            # What leans on nothing that was kept names nobody for the next one either.
+            # A sentence that depends on one not kept gives no context for the next one.
             if is_kept or (verdict.is_stated and not verdict.leans):
                 self._last[speaker] = said
 

@@ -124,7 +124,7 @@ def _finish_tenant(claim: Claim, erasure: Erasure) -> None:
     receipts.erase_folder(claim.tenant.id)
     pass_point(Point.PAGES_REMOVED)
     with transaction.atomic():
-        # The job goes too, so it is looked at first: nobody can take it from here on.
+        # The job is deleted too, so it is checked first: from here on nobody can claim it.
         if not claims.holds(claim):
             raise LeaseLost(str(claim.id))
         rest = tenants.erase_rest(claim.tenant)

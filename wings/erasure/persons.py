@@ -125,7 +125,7 @@ def erase_person_part(erasure: Erasure) -> acts.Done | None:
     some = acts.erase_some_notes(tenant, notes.notes_about(tenant, identity.user_ids))
     if some is not None:
         return some
-    # Whom a reply answers is known by what was said before it, which therefore goes last.
+    # A reply's addressee is found by earlier messages, so these are erased last.
     for messages in (_find_replies(erasure, identity), queries.said_by(tenant, identity)):
         done = acts.erase_some_messages(messages.order_by("conversation", "seq"), erasure)
         if done.counts:

@@ -54,7 +54,7 @@ class Backend(EmailBackend):
 
             @file.setter
             def file(self, opened: BinaryIO | None) -> None:
-                # smtplib opens it anew after STARTTLS: from then on this is another socket.
+                # smtplib replaces it after STARTTLS: from then on this is another socket.
                 if opened is not None:
                     line.add(self.sock)
                 self._answers = Answers(opened) if opened is not None else None

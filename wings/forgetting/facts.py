@@ -122,7 +122,7 @@ def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
         fact = row.old_fact
         if queries.find_active(conversation=ledger.conversation, fact=fact.fact) is None:
             put_state(fact, State(), ledger=ledger, note=suggestions.Decision.DECLINED)
-        else:  # it was said and learnt once more since then
+        else:  # it has been said and learned again since
             ledger.note(Change.Action.SKIP, fact.id, note=suggestions.Decision.DECLINED)
         suggestions.decide(row, suggestions.Decision.DECLINED, ledger)
         quarantine = row.withholding

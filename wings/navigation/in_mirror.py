@@ -130,7 +130,7 @@ def _passes(memory: Memory, request: SearchRequest) -> bool:
     return (
         request.conversation_id in (None, memory.conversation)
         and request.user_id in (None, memory.user_id)
-        and request.agent_id is None  # no page says it
+        and request.agent_id is None  # not in the pages
         and (request.since is None or memory.at >= request.since)
         and (request.until is None or memory.at <= request.until)
         and request.category in (None, memory.category)

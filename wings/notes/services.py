@@ -197,7 +197,7 @@ def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
     deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
     note = get_row(deleted.select_related("conversation"), "note")
     with transaction.atomic():
-        # What has been erased or restored in between must not get into the index.
+        # Notes erased or restored meanwhile must not be indexed.
         same = deleted.filter(version=note.version, updated_at=note.updated_at)
         if same.update(deleted_at=None, deleted_by="") != 1:
             raise NotFound("There is no such note.")

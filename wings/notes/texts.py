@@ -39,7 +39,7 @@ def follow(note: Note, fields: Mapping[str, Any]) -> dict[str, Any]:
     unset = {name for name in wording.TEXTS if name in fields and fields[name] is None}
     after |= dict.fromkeys(unset, "")
     if "content" not in unset:
-        after["label"] = after["label"] or before["label"]  # a content may stand on it
+        after["label"] = after["label"] or before["label"]  # a content may be derived from it
     elif "label" in derived - set(fields):
         after["label"] = ""  # the beginning of what is taken back
     for name in wording.TEXTS:

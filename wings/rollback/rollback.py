@@ -232,7 +232,7 @@ def find_tainted(
         tainted[run.id] = run
         later_ids = [changeset_id for step in plan.conflicts for changeset_id in step.later_ids]
         queue += runs.filter(id__in=later_ids).order_by("id")
-        # Who confirmed a fact in the words and with the date of the source is to word it himself.
+        # A run that confirmed a fact in the source's words must word it again by itself.
         confirming = Evidence.objects.of(conversation.tenant).filter(
             fact__changeset=run, withdrawn_by=None
         )

@@ -163,7 +163,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return False
 
     def get_connection_params(self) -> dict[str, Any]:
-        # psycopg would send BEGIN by itself; here it goes along with the first statement.
+        # psycopg would send BEGIN separately; here it is sent with the first statement.
         own = {"cursor_factory": Cursor, "autocommit": True}
         return {**super().get_connection_params(), **own}
 

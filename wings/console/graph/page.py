@@ -196,7 +196,7 @@ def _choose_sides(near: Sequence[Node], boxes: dict[uuid.UUID, Box]) -> dict[uui
     if max(sizes.values()) <= max(LEAVES_ON_ONE_SIDE, 2 * min(sizes.values())):
         return sides
     filled = 0
-    for node in near:  # the first half of all leaves stands on the right
+    for node in near:  # the first half of all leaves is on the right
         sides[node.id] = RIGHT if 2 * filled < sum(sizes.values()) else LEFT
         filled += boxes[node.id].leaves
     return sides

@@ -100,7 +100,7 @@ def read_page(text: str) -> Memory:
     Raises:
         UnreadablePage: it is not as `write_page` writes it.
     """
-    # What people wrote stands between the first of one heading and the last of the other.
+    # Text of people is between the first of one heading and the last of the other.
     head, opening, rest = text.partition(CONTENT)
     content, ended, links = rest.rpartition(LINKS)
     if not (opening and ended and head.startswith(HEADING)):
