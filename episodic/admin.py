@@ -101,7 +101,7 @@ class MessageAdmin(WordSearchAdmin):
         )
         places = [(match.conversation_id, match.seq or 0) for match in search.matches]
         ids = queries.messages_in_places(places).values_list("id", flat=True)
-        # As values: of two subqueries with OR between them the planner reads every message.
+        # As values: for two subqueries joined by OR the planner reads every message.
         found = rows.filter(id__in=[*ids, *window_ids])
         return found if reader.reads_all else found.filter(conversation__in=reader.revealed)
 

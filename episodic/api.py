@@ -290,7 +290,7 @@ class MoveInput(fields.Strict):
     """The body of `conversations/{id}/user`."""
 
     user_id = fields.NameField(
-        required=True, allow_blank=True, help_text="Whose it becomes; empty: nobody's."
+        required=True, allow_blank=True, help_text="The new user; empty: nobody."
     )
 
 

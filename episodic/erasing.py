@@ -78,7 +78,7 @@ def _forget_sources(tenant: Tenant, names: set[str], withheld_by: set[uuid.UUID]
     speakers = set(named_rows.values_list("speaker", flat=True))
     if speakers:
         speakers_left = Message.objects.of(tenant).filter(name__in=speakers).values("name")
-        # Done, too: without the speaker it would mean everybody.
+        # Also mark it as done: without the speaker it would match everybody.
         named_rows.exclude(speaker__in=speakers_left).update(
             speaker="", reason=ERASED, done_at=Coalesce(F("done_at"), database_now())
         )

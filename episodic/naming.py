@@ -15,7 +15,7 @@ SPEAKERS_WITHIN = 20
 SPEAKING_WITHIN = 500
 """Newest conversations whose speakers are listed."""
 WORDS_AT_MOST = 60
-"""Characters of the first message."""
+"""Number of characters shown of the first message."""
 
 
 def with_names(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:

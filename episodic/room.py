@@ -33,7 +33,7 @@ def _count_waiting(tenant: Tenant) -> int:
     """Return the sum, at most a few seconds old."""
 
     def add_up() -> int:
-        # Not `of`: a key bound to users would see theirs alone.
+        # Not `of`: a key bound to users would only see theirs.
         rows = Conversation.across_tenants.filter(tenant=tenant, pending_count__gt=0)
         return int(rows.aggregate(total=Sum("pending_count", default=0))["total"])
 

@@ -102,7 +102,7 @@ def withhold(
         withheld_by=withholding, episode=None, quarantined_by=None
     )
     returned = mine.filter(episode__in=episode_ids).update(episode=None)
-    # No facts are to be drawn from it: to whoever looks for such episodes it is done.
+    # No facts may be extracted from it, so it counts as done.
     Episode.objects.of(tenant).filter(id__in=episode_ids).update(
         withheld_by=withholding,
         consolidated_at=Coalesce(F("consolidated_at"), queries.database_now()),

@@ -45,7 +45,7 @@ def check_size_of_vectors(
     """
     if DEFAULT_DB_ALIAS not in (databases or ()) or not _is_migrated():
         return []
-    # Every command loads this module, and few can wait the second that the models' take.
+    # Every command loads this module; loading the models would take a second.
     embedders = import_string("memoryproject.ai.embeddings.get_embedders")()
     newest = SearchVector.across_tenants.order_by("-id").values_list("model", "dim")[:LOOKED_AT]
     return [

@@ -92,7 +92,7 @@ def notice_changes(*, at_most: int) -> None:
         return  # an operator is changing the model
     others = Tenant.objects.exclude(settings__contains={COMPLETE: new.name})
     for tenant in others.order_by("id")[:at_most]:
-        # The latest are made first: where the oldest has one, all have.
+        # The latest are made first, so if the oldest has one, all have.
         oldest = SearchVector.objects.of(tenant).order_by("id").first()
         made = SearchVector.objects.of(tenant).filter(model=new.name)
         if oldest is None or made.filter(unit=oldest.unit_id).exists():

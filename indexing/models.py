@@ -291,7 +291,7 @@ class VectorIndex(TenantModel):
             unique_null(
                 "indexing_vector_index_one_a_scope", "tenant conversation shelf model user_scope"
             ),
-            # Over all tenants Postgres sees to it, which has no two indexes of a name.
+            # PostgreSQL ensures it across tenants, since index names are unique.
             unique("indexing_vector_index_name", "tenant name"),
         ]
 

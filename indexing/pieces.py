@@ -16,7 +16,7 @@ def cut(own: str, *, neighbours: Sequence[str] = ()) -> list[str]:
     Where it fits one unit, `neighbours`, the nearest first, fill the room that is left.
     """
     words = own.split()
-    # No count is needed where each word might be another one and all would fit.
+    # No need to count if all words would fit even without repetitions.
     if len(words) > NUMBERS_A_UNIT:
         pieces = list(_fill(words))
         if len(pieces) > 1:

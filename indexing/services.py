@@ -90,7 +90,7 @@ def add_entries(
     """
     units: list[SearchUnit] = []
     vectors: list[SearchVector] = []
-    prepare = cache(text.prepare)  # a message is the neighbour of four others
+    prepare = cache(text.prepare)  # a message is a neighbor of four others
     for entry in entries:
         own = prepare(entry.lexical)
         cut = pieces.cut(own, neighbours=[prepare(neighbour) for neighbour in entry.neighbours])

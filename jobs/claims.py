@@ -131,7 +131,7 @@ def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Cl
         return None  # another job of the scope was claimed at the same moment
     pass_point(Point.CLAIMED)
     rows = Job.across_tenants.select_related("tenant").annotate(age=Now() - F("created_at"))
-    # By the token, too: whoever was slow here must not take up what another holds by now.
+    # Also by token: a slow worker must not take a job that another holds by now.
     job = rows.filter(id=job_id, lease_token=token).first()
     if job is not None:
         job.waited = job.age

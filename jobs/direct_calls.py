@@ -49,7 +49,7 @@ class DirectAsker:
         if left_s < LEAST_S and not is_first:
             raise OutOfPatience("There is no time left for another question.")
         try:
-            # A tenant's timeouts count once: his questions may be what takes so long.
+            # A tenant's timeouts count once, since its questions may be the cause.
             with breaker.guard(breaker.find_chat_model(), scope=self._tenant.id):
                 return self._put(prompt, reply, left_s, is_first=is_first)
         except PromptTooLong as error:

@@ -48,7 +48,7 @@ def enqueue(
             pass_point(Point.JOB_INSERTED)
             wake(job.id)
             return job
-        # Somebody else's became ready in between: join that one.
+        # Another one became ready meanwhile: join it.
 
 
 def _join_waiting(

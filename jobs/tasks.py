@@ -130,7 +130,7 @@ def judge_failure(claim: Claim, error: Exception) -> tuple[timedelta, Charge]:
             wait = max(wait, timedelta(seconds=error.retry_after_s))
         return wait, Charge.FAILURE if type(error) is ModelUnavailable else Charge.NOTHING
     if isinstance(error, ModelMisbehaved | OutsideAway) or is_of_the_database(error):
-        # Of models only that of the vectors gets here, and nothing can be done without it.
+        # Only the embedding model's error gets here; nothing can be done without it.
         return backoff(claim.transient_failures), Charge.FAILURE
     return backoff(claim.attempts), Charge.ATTEMPT
 

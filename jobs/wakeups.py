@@ -58,7 +58,7 @@ def read_wake_up(payload: str) -> dict[str, Any]:
             payload, key=Conf.SECRET_KEY, salt=Conf.PREFIX, serializer=WakeUpSerializer
         )
     except Exception as error:
-        # Whatever a broken row raises would end the process that reads, again and again.
+        # Any error from a broken row would end the reading process, again and again.
         logger.error("a row of the queue was refused: it is not ours")
         raise Refused(type(error).__name__) from None
     if not is_wake_up(task):

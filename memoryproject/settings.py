@@ -64,8 +64,8 @@ def _connections_from_url(url: str) -> dict[str, dict[str, Any]]:
         "owner": {**_CONNECTION, **_url_parts(env.read_text("MEMORY_OWNER_DATABASE_URL", url))},
     }
     for parts in made.values():
-        # Of several hosts the one that takes writes: a standby is no place to work in, and
-        # one that is frozen must not keep from the next.
+        # Of several hosts, use the one that takes writes: a standby is no use, and
+        # a frozen one must not delay trying the next.
         usual = {"target_session_attrs": "read-write"}
         if "," in parts.get("HOST", ""):
             usual["connect_timeout"] = "3"
@@ -109,7 +109,7 @@ for _place, _url in enumerate(env.read_words("MEMORY_READ_DATABASE_URL", []), st
 READ_DATABASES = [alias for alias, parts in DATABASES.items() if "REPLICA" in parts]
 READ_AGE_SECONDS = env.read_integer("MEMORY_READ_AGE_SECONDS", 5, at_least=1, at_most=3600)
 
-# ---- models: who embeds, who thinks
+# ---- models: embeddings and language model
 EMBEDDINGS = env.read_choice("MEMORY_EMBEDDINGS", "local", among=["local", "minilm", "openai"])
 OLD_EMBEDDINGS = env.read_choice(
     "MEMORY_OLD_EMBEDDINGS", "none", among=["none", "local", "minilm", "openai"]
@@ -182,7 +182,7 @@ TENANT_JOBS = env.read_integer("MEMORY_TENANT_JOBS", 0, at_least=0, at_most=10_0
 JOB_TIMEOUT_S = max(150, MODEL_TIMEOUT_S + 90)  # time for one answer at least
 CLUSTER_WORKERS = WORKERS + 1  # one in reserve: jobs/turns.py
 FLUSH_AT_MOST_S = 5  # then a flush continues in another run, at its next turn
-Q_CLUSTER = {  # tests/jobs/test_checks.py has what must hold among these
+Q_CLUSTER = {  # tests/jobs/test_checks.py checks how these relate
     "name": "memory",
     "orm": "default",
     "broker_class": "jobs.broker.PatientBroker",
@@ -242,12 +242,12 @@ MAX_PENDING_TENANT = env.read_integer(
 # ---- metrics: who may scrape them from elsewhere than this machine; empty: nobody
 METRICS_KEY = env.read_text("MEMORY_METRICS_KEY")
 
-# ---- traces: where they go the variables of OpenTelemetry say
+# ---- traces: OpenTelemetry's variables set their target
 TRACES = env.read_flag("MEMORY_TRACES")
 if TRACES:
     env.require_packages("MEMORY_TRACES", "opentelemetry.exporter", extra="traces")
 
-# ---- what happens here, told to tenants' own addresses
+# ---- webhooks: events sent to tenants' own addresses
 WEBHOOK_NETWORKS = env.read_networks("MEMORY_WEBHOOK_NETWORKS")
 # ---- mail to people who use the admin; without a server there is none
 EMAIL_HOST = env.read_text("MEMORY_EMAIL_HOST")
@@ -263,10 +263,10 @@ if EMAIL_HOST and not PUBLIC_URL:
         "MEMORY_EMAIL_HOST needs MEMORY_PUBLIC_URL, the address of this server for people:"
         " mails hold links to it."
     )
-# ---- what people in the admin see who may not read messages
+# ---- what people see in the admin who may not read messages
 MASK_SUMMARIES = env.read_flag("MEMORY_MASK_SUMMARIES")
 
-# ---- limits of the admin's pages: so many are read, and a page says where there are more
+# ---- limits of the admin's pages, which say if there are more rows
 COUNTED_AT_MOST = 10_000  # rows
 TIMELINE_FACTS_AT_MOST = 400  # beside the messages of a conversation's page
 TIMELINE_CELLS_AT_MOST = 160  # of the strip of episodes above them

@@ -20,11 +20,11 @@ SWITCH_INTERVAL_S = 0.001
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryproject.settings")
 return_large_blocks()
-# A call that computes would else keep others waiting 5 ms each time they come back from a query.
+# Otherwise a computing call delays others 5 ms each time they return from a query.
 sys.setswitchinterval(SWITCH_INTERVAL_S)
 with without_collecting():
     application = Pool(get_wsgi_application(), threads=settings.WEB_THREADS)
-    # Else the first call would pay for the import of all views and for the tokenizers.
+    # Otherwise the first call would load all views and the tokenizers.
     get_resolver().url_patterns  # noqa: B018
     tokens.count_tokens("ready")
 load_shared_models()

@@ -85,7 +85,7 @@ def render_facts(facts: Sequence[FactHit], doubtful: Set[str], links: str) -> It
         dated = add_dates(excerpt, words, at=hit.true_since)
         quotes = quote_excerpt(Quote(Kind.FACT, hit.id, said), dated)
         is_doubtful = hit.id in doubtful
-        # What somebody said begins the line: it must not say where a link leads, or be a heading.
+        # The line begins with a quotation, which must not define a link or be a heading.
         escape = "\\" * (words[start : start + 1] in MARKUP)
         parts = ["- ", DOUBTFUL * is_doubtful, escape, *quotes, "\n"]
         day = f"### {hit.true_since:%Y-%m-%d}\n" if section == PRESENT else ""

@@ -81,7 +81,7 @@ def recall(reading: Reading, request: RecallRequest, *, now: datetime) -> tuple[
     draft, progress = reading.read(draft_and_measure, fresh=fresh)
     try:
         _write_down(draft, request, reading.key, started=started)
-    except IntegrityError:  # what a replica still had is erased: no receipt can name it
+    except IntegrityError:  # erased, though a replica still had it: no receipt can name it
         started = time.monotonic()
         draft, progress = draft_and_measure()
         _write_down(draft, request, reading.key, started=started)

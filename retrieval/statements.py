@@ -87,7 +87,7 @@ def _read_body(name: str) -> str:
 SLOT = re.compile(r"%\((\w+)\)s")
 FOUND_ELSEWHERE = InvalidSqlStatementName, DuplicatePreparedStatement
 """Errors of a session without a plan, or with a plan that this process did not prepare."""
-# A plan that was made while the tables were small outlives that: it reads none of them whole.
+# A plan made while tables were small is kept, so it must not scan whole tables.
 PLANNED_FOR_ANY = """
 SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
 """

@@ -138,7 +138,7 @@ longer sentence is split."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACED = {code: " " for code in range(128) if not chr(code).isalnum()}
 """Parts words of ASCII likewise, in a third of the time."""
-# Only single characters are looked at on each side: text of 64 KB must not cost a minute.
+# Looks at single characters only: a text of 64 KB must not take a minute.
 _BREAK = re.compile(
     r"(?<=[.!?…])[ ]|(?<=[.!?…][\"'”’)\]])[ ]|(?<=\])[ ]|[ ](?=\[)"
     r"|(?<=[。！？])(?![」』”。！？ ])|(?<=[。！？][」』”])(?! )"

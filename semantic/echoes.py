@@ -46,7 +46,7 @@ NOT_COMPARED = (
 class Printed:
     """How an answer printed a memory: the pattern `form` matches all of it.
 
-    `needle` is inside, to the letter, once every run of spaces is one.
+    `needle` is a literal part of it, with single spaces.
     """
 
     memory_id: uuid.UUID

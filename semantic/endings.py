@@ -73,7 +73,7 @@ def _share_person(a: str, b: str, people: Collection[str]) -> bool:
     first_a, first_b = find_subject(a), find_subject(b)
     if not first_a or not first_b:
         return True
-    # "Leo, Mira's cousin, is 60" names Mira, and says nothing of her.
+    # "Leo, Mira's cousin, is 60" names Mira, but is not about her.
     return first_a in b.casefold() and first_b in a.casefold()
 
 

@@ -33,7 +33,7 @@ def find_objection(
         return "too_long"
     if _is_tools_word(proposal, target, sources):
         return TOOL_SOURCE
-    # A guideline steers the agent: what a web page or the assistant itself said ends none.
+    # A guideline steers the agent, so text of a web page or the assistant cannot end one.
     ends_guideline = action is Action.INVALIDATE and _is_guideline(target)
     if ends_guideline and not sources.is_said_by(proposal, role=Role.USER):
         return "guideline_source"

@@ -68,7 +68,7 @@ def _restore(facts: Iterable[Fact], ledger: Ledger) -> None:
     rows = Fact.objects.of(ledger.changeset.tenant).filter(invalid_at=None)
     for fact in facts:
         same = rows.filter(conversation=fact.conversation_id, content_hash=fact.content_hash)
-        # Without what replaced it: that may be shown to nobody who sees this one.
+        # Without its replacement, which readers of this one may not see.
         state = State(fact.invalidated_because, fact.valid_until) if same.exists() else State()
         put_state(fact, state, ledger=ledger, note=PARTED)
 

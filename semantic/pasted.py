@@ -9,7 +9,7 @@ QUOTED = "\ufffc"
 """Replaces a quotation."""
 CODE_OR_QUOTED_LINE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*?$", re.DOTALL | re.MULTILINE)
 MAIL_HEADER = read_pattern("messages.mail_header")
-# After a line that ends in a colon comes what was pasted, unless it is a list.
+# Pasted text follows a line that ends in a colon, unless it is a list.
 PASTED_BELOW = re.compile(r"(?<=[:：])[ \t]*\n\s*(?![-*•\d]).*", re.DOTALL)
 RULED_OFF = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$.*", re.DOTALL | re.MULTILINE)
 QUOTATION = read_pattern("messages.quotation")

@@ -209,7 +209,7 @@ def _find_held_anew(changeset: Changeset, steps: Sequence[Step]) -> tuple[Step, 
 def _write(plan: Plan, ledger: Ledger) -> None:
     free = [step for step in plan.steps if not step.verdict.is_conflict]
     moved = [step for step in free if not step.state.is_like(states.read_state(step.fact))]
-    # What lets go of a sentence comes first: it is active once.
+    # Closing comes first, since a sentence is active only once.
     for opens in (False, True):
         _put_all([step for step in moved if step.state.is_active == opens], ledger)
     for step in plan.conflicts:

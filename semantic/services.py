@@ -126,7 +126,7 @@ def replace_fact(
     """
     ledger.write()
     if old.content_hash == queries.content_hash(new.row.fact):
-        # A sentence is active once: the old row lets go of it before the new one takes it.
+        # A sentence is active only once, so the old row is closed before the new one is written.
         rows = Fact.objects.of(ledger.conversation.tenant).filter(id=old.id)
         rows.update(invalid_at=ledger.now, invalidated_because=because)
     fact = _draft_fact(new, ledger=ledger)

@@ -68,7 +68,7 @@ class Sources:
         """
         named = self._named(proposal)
         if proposal.action is Action.INVALIDATE:
-            # Its sentence may be that of the fact to end; what counts is what is said.
+            # The row's sentence may be that of the fact to end, so the messages decide.
             return first_of_all([self._echoes.find_origin_of_all(line) for line in named])
         sentences = [text for text in (proposal.fact, sentence) if text]
         lines = named or self._speaking(proposal, sentences)

@@ -63,7 +63,7 @@ def read_answer(answer: ChatCompletion, *, answer_tokens: int | None) -> Complet
     cached = cached or _count(_get(usage, "input_tokens_details", "cached_tokens")) or 0
     return Completion(
         text=text,
-        # Some servers say "stop" where the bound has stopped them.
+        # Some servers say "stop" although they reached the limit.
         cut=cut or (spent is not None and spent == answer_tokens),
         input_tokens=sent,
         output_tokens=spent,

@@ -249,7 +249,7 @@ def find_cut(prompt: Prompt, *, read_tokens: int | None) -> int | None:
         return None
     with suppress(ModelUnavailable, ModelMisbehaved):
         reader.counts_cached, ratio = _measure(text)
-        # What counts as read: all, or what the server cannot have kept, which is the instructions.
+        # Tokens that count as read: all, or only those not cached by the server.
         whole = ratio * (sent if reader.counts_cached else count_prompt_tokens(prompt.user))
         if read_tokens < CUT_BELOW * whole:
             return read_tokens

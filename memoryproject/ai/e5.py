@@ -61,7 +61,7 @@ class E5:
         with NamedTemporaryFile(suffix=".onnx") as graph:  # of bytes a session keeps a copy
             graph.write(write_graph(weights))
             graph.flush()
-            # The arena would keep what the longest text took.
+            # The arena would keep the memory of the longest text.
             self._session = open_session(graph.name, has_arena=False)
 
     def embed(self, text: str) -> Vectors:

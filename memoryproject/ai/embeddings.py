@@ -123,7 +123,7 @@ def _make(prefix: str) -> Embedder:
     parts = ("EMBEDDINGS", "EMBEDDING_MODEL", "EMBEDDING_DIM", "EMBEDDING_PREFIXES")
     kind, model, dim, prefixes = (getattr(settings, prefix + part) for part in parts)
     if kind == "openai":
-        # A size of one's own is asked for; models that have one alone may refuse the parameter.
+        # Only a different size is requested; models with one size may refuse the parameter.
         sends_dim = dim != DIM_BY_DEFAULT
         own = find_prefixes(model) if prefixes is None else prefixes
         return OpenAIEmbedder(model=model, dim=dim, prefixes=own, sends_dim=sends_dim)

@@ -60,7 +60,7 @@ def _sum_up(text: str) -> Hashes:
     The difference of two, divided by the power of the first, is the hash of what is between.
     """
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    # One more than the character: else a piece with a NUL behind it would have its hash.
+    # Plus one: otherwise a piece followed by NUL would have the same hash.
     terms = (codes.astype(np.uint64) + np.uint64(1)) * _powers(BASE, len(codes))
     return np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
 

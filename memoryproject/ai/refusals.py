@@ -91,7 +91,7 @@ def judge(
         return PromptTooLong(f"status {status}", limit=limit)
     blamed = _find_blamed(error, text)
     passing = status < 400 or status in TRANSIENT or BROKEN.search(text)
-    # Servers fail with 500 over a grammar that they cannot make of our schema.
+    # Some servers answer 500 if they cannot make a grammar from our schema.
     if passing or (status >= 500 and not blamed & {RESPONSE_FORMAT, ENCODING_FORMAT}):
         return ModelUnavailable(f"status {status}", retry_after_s=wait_s)
     if CONTENT.search(text):

@@ -48,7 +48,7 @@ class OpenAIEmbedder:
         self.dim = dim
         self.prefixes = prefixes
         digest = hashlib.sha256("\0".join(prefixes).encode()).hexdigest()
-        # Vectors made with other words before their texts are those of another model.
+        # Vectors made with other prefixes count as another model's.
         self.name = f"{model}+{digest[:6]}" if any(prefixes) else model
         self._breaker = breaker.find_embedding_model(model)
         self._refused: set[str] = set() if sends_dim else {refusals.DIMENSIONS}

@@ -67,7 +67,7 @@ def choose_level(request: HttpRequest, status: int) -> int:
 
 def describe(request: HttpRequest, response: HttpResponseBase) -> dict[str, Any]:
     key = getattr(request, "auth", None)
-    # Only who was looked up already: asking may ask the database.
+    # Only if looked up already: a lookup may query the database.
     user = getattr(request, "_cached_user", None)
     size = response.get("Content-Length")
     return {

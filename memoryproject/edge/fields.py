@@ -243,7 +243,7 @@ class Batch(Strict):
     """A body with a list of items to store, limited by a setting."""
 
     listed: str
-    """The name of the list."""
+    """Name of the field with the list."""
 
     def to_internal_value(self, value: Any) -> Any:
         items = value.get(self.listed) if isinstance(value, dict) else None

@@ -26,7 +26,7 @@ class HeadersMiddleware(MiddlewareMixin):
         for name, value in ALWAYS.items():
             response.headers.setdefault(name, value)
         if request.path.startswith(API):
-            # It may hold what somebody said: no cache on the way keeps it.
+            # It may contain somebody's text, so no cache may keep it.
             response.headers.setdefault("Cache-Control", "no-store")
         return response
 

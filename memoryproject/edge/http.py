@@ -275,7 +275,7 @@ class ApiErrorMiddleware(MiddlewareMixin):
             return None
         if isinstance(error, SuspiciousOperation):
             return _refuse(400, *MALFORMED)
-        # The text of an exception may quote what somebody said: log its class alone.
+        # The text of an exception may quote somebody, so only its class is logged.
         logger.error("unforeseen", extra=logs.describe_error(error))
         return _refuse(500, *FAILED)
 

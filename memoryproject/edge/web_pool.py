@@ -73,7 +73,7 @@ class Pool:
         if path == READY:
             return submit(self._health, self._application, environ, start_response).result()
         caller = self._turns.identify(environ)
-        # A slow client keeps none of its tenant's turns; a large body is read in its turn only.
+        # A slow client uses none of its tenant's turns; a large body is read in its own turn.
         is_large = measure_body(environ) > IN_MEMORY_BYTES
         if not is_large:
             read_body(environ)

@@ -81,7 +81,7 @@ def _run_client(chosen: argparse.Namespace) -> int:
     program = str(find_binaries().program(chosen.program))
     connection = ["-h", address.host, "-p", str(address.port), "-U", chosen.role]
     command = [program, *connection, "-d", address.database, *chosen.arguments]
-    # Policies hold the owner, too: by this he sees the rows of all tenants.
+    # Policies apply to the owner, too: this shows the rows of all tenants.
     os.execve(program, command, clean_environment() | {"PGOPTIONS": "-c memory.tenant=*"})
 
 

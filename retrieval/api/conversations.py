@@ -134,7 +134,7 @@ class ConversationState(ReadView):
             tenant=self.tenant(), external_id=conversation_id
         )
         progress = episodic_queries.measure_progress(conversation)
-        # Copying to files is nothing that an answer waits for.
+        # An answer does not depend on copies in files.
         jobs = Job.objects.of(self.tenant()).filter(scope=conversation.id)
         open_jobs = jobs.filter(state__in=[State.READY, State.RUNNING]).exclude(kind=Kind.MIRROR)
         return Response(

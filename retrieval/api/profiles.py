@@ -60,10 +60,10 @@ class ProfileQuery(Strict):
     """The query string of a profile."""
 
     max_tokens = QueryNumberField(
-        default=MAX_TOKENS, min_value=1, max_value=1_000_000, help_text="What the text may have."
+        default=MAX_TOKENS, min_value=1, max_value=1_000_000, help_text="Token budget of the text."
     )
     sections = SectionsField(
-        required=False, help_text="These alone, with commas between them; default: all."
+        required=False, help_text="Only these sections, separated by commas; default: all."
     )
     as_of = QueryMomentField(
         required=False,
@@ -71,7 +71,7 @@ class ProfileQuery(Strict):
         "what is believed now.",
     )
     format = WordField(
-        choices=["markdown", "json"], default="markdown", help_text="How it is answered."
+        choices=["markdown", "json"], default="markdown", help_text="Format of the answer."
     )
     fence = WordField(
         choices=["true", "false"],

@@ -56,9 +56,11 @@ class ContextInput(ScopedInput):
         "question of several steps finds more than all in one. Only with `max_tokens`.",
     )
     semantic_limit = fields.WholeNumberField(
-        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Facts at most."
+        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Largest number of facts."
     )
-    category = fields.WordField(choices=CATEGORIES, required=False, help_text="Facts of this only.")
+    category = fields.WordField(
+        choices=CATEGORIES, required=False, help_text="Only facts of this category."
+    )
     preferences_only = fields.FlagField(
         default=False,
         help_text="Preferences, guidelines and dangers alone: what holds whatever an agent works "
@@ -85,7 +87,7 @@ class ContextInput(ScopedInput):
         "or with the scope `user` those of each of his other conversations.",
     )
     explain = fields.FlagField(
-        default=False, help_text="Say of each memory its id and how it was found."
+        default=False, help_text="Show each memory's id and how it was found."
     )
     fence = FenceField()
     links = LinksField()

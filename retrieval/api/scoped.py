@@ -39,7 +39,7 @@ class ScopedInput(fields.Strict):
         "only user to whom the key is bound."
     )
     agent_id = fields.NameField(
-        help_text="With the scopes `user` and `tenant`: conversations that this agent leads alone."
+        help_text="With the scopes `user` and `tenant`: only conversations that this agent leads."
     )
     exclude_current = fields.FlagField(
         default=False,

@@ -151,7 +151,7 @@ def search_unordered(scope: Scope, question: Question) -> list[Hit]:
     statement, params = state(scope, question)
     rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
     lines = [read_lines(row[LINES], row[STATES]) for row in rows]
-    # Of the times that are asked for all lines count, whatever their tokens say.
+    # All lines of the requested times count, whatever their token scores.
     at_most = JUDGED_LINES if question.times.spans else question.line_limit
     judged = judge(lines, question.meaning.asked, meaning_weight=MEANING_WEIGHT, at_most=at_most)
     return [_to_hit(row, own) for row, own in zip(rows, judged, strict=True)]

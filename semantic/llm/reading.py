@@ -163,7 +163,7 @@ def _doubt_ending(
     else:
         return Row(proposal)
     latest = max(line.at for line in source[1])
-    # A plan may be replaced by another one; what is true at present ends only when its time comes.
+    # A plan may be replaced by another one; a present fact only ends when the time comes.
     is_plan = known.category == Category.GOAL or known.valid_at > latest
     starts = proposal.valid_at
     is_to_come = starts is not None and starts.date() > latest.date() and not is_plan

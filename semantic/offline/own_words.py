@@ -21,7 +21,7 @@ PASTED = tuple(
     re.compile(pattern, re.DOTALL | re.MULTILINE | re.IGNORECASE)
     for pattern in (
         r"```.*?```",
-        r"```[^\n]*",  # a fence that nobody closed hides its own line alone
+        r"```[^\n]*",  # a fence that is not closed only hides its own line
         r"^[ \t]*>.*?$",
         r"^[ \t]*— .*?$",  # a line of a dialogue
         # "*waves a hand* I'm the king": a part is played.

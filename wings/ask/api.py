@@ -43,13 +43,13 @@ class AskInput(RetrieveInput):
     detail = explain = fence = whole = None  # type: ignore[assignment]  # of texts for a prompt
     max_tokens = BudgetField(
         default=MAX_TOKENS,
-        help_text="What the model is given to answer from; less where its context is smaller.",
+        help_text="Token budget of the memories for the model; less if its context is smaller.",
     )
     min_relevance = fields.NumberField(
         default=MIN_RELEVANCE,
         min_value=0,
         max_value=1,
-        help_text="Below this relevance the model is not asked, and there is no answer.",
+        help_text="Relevance below which the model is not asked, and there is no answer.",
     )
     stream = fields.FlagField(
         default=False,

@@ -134,7 +134,7 @@ def _erase_tainted(
     was_settled = conversation.pending_count == 0
     done.memory_ids = [*episodes, *facts]
     _erase_what_rests_on(done, tenant, home=conversation)
-    # A context quotes the messages behind a fact, be it one that stays.
+    # A context quotes a fact's messages, even if the fact stays.
     index.lock_memories(tenant=tenant, memory_ids=tainted.bereft)
     done.counts["contexts"] += receipts.erase_contexts_holding(
         tenant=tenant, memory_ids=tainted.bereft

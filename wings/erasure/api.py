@@ -31,7 +31,9 @@ PREVIEW = "preview"
 class EraseInput(Strict):
     """The body of `erasures`."""
 
-    scope = WordField(choices=Extent.choices, help_text="What is erased, with all made of it.")
+    scope = WordField(
+        choices=Extent.choices, help_text="What to erase, with everything made from it."
+    )
     id = ContentField(max_length=services.USER_ID_AT_MOST)
     reason = ContentField(max_length=REASON_AT_MOST)
     dry_run = FlagField(default=False)

@@ -160,7 +160,7 @@ def _scan_tables(proof: Proof, scan_table: Callable[[type[TenantModel]], None]) 
                     raise DatabaseError
                 cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(left_ms)])
                 scan_table(model)
-        except DatabaseError:  # as a rule it took too long; an erasure does not fail of it
+        except DatabaseError:  # usually it took too long; the erasure does not fail because of it
             proof.skipped.append(str(model._meta.verbose_name_plural))
 
 

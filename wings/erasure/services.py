@@ -196,7 +196,7 @@ def check_holds(erasure: Erasure) -> None:
     """Raise Conflict if some of what an unsaved erasure names is on hold."""
     held = holds_of(erasure.tenant)
     if erasure.scope == Scope.RETENTION:
-        return  # a policy passes over what is on hold
+        return  # a policy skips rows on hold
     if erasure.scope not in {Scope.TENANT, Scope.IMPORT}:
         held = held.filter(Q(conversation_id=None) | Q(conversation_id__in=_homes_of(erasure)))
     if held.exists():

@@ -83,7 +83,7 @@ def _list_tables() -> list[type[TenantModel]]:
         for table in tables
     }
     order = reversed([*TopologicalSorter(links).static_order()])
-    links.pop(Erasure)  # the record stays; keys and what is counted go with the tenant itself
+    links.pop(Erasure)  # the record stays; keys and counts are deleted with the tenant itself
     return [table for table in order if table in links and table._meta.app_label != "tenancy"]
 
 

@@ -78,7 +78,7 @@ def send_mails(claim: Claim) -> None:
     sent, put_off = 0, set[UUID | None]()
     if settings.EMAIL_HOST:
         try:
-            # The first mail opens it: its ten seconds are those of the connection, too.
+            # The first mail opens the connection, within its ten seconds.
             with closing(get_connection()) as connection:
                 while rows := _open_mail(claim.tenant, put_off):
                     try:

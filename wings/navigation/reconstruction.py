@@ -138,7 +138,7 @@ def reconstruct(
         tokens=answer.tokens,
     )
     hits = [
-        # What links led to has no score.
+        # Memories reached by links have no score.
         replace(by_id.get(memory.id, Hit(memory.id, memory.kind, 0, 0.0)), rank=place)
         for place, memory in enumerate([item.memory for item in answer.recalled], start=1)
     ]

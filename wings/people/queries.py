@@ -118,7 +118,7 @@ def conversations_of(tenant: Tenant, identity: Identity) -> QuerySet[Conversatio
     mine = Q(user_id__in=identity.user_ids) & ~Q(user_id="")  # as the index has it
     said = Message.objects.of(tenant).filter(conversation=OuterRef("pk"))
     others = said.filter(role=Role.USER).exclude(is_said_by(identity))
-    # Not EXISTS, which behind OR would be asked of each conversation of the tenant.
+    # Not EXISTS, which after OR would run for each conversation of the tenant.
     speaks = Q(id__in=said_by(tenant, identity).values("conversation"))
     alone = Q(user_id__in=["", *identity.user_ids]) & speaks
     return rows.filter(mine | (alone & ~Exists(others)))

@@ -16,7 +16,7 @@ from memoryproject.adminkit import values
 from memoryproject.adminkit.base import ReadOnlyAdmin, read_id
 from memoryproject.adminkit.filters import recent_filter, words_filter
 
-# A queued wake-up says nothing that its job does not say better.
+# A queued wake-up has no information that its job lacks.
 for model in apps.get_app_config("django_q").get_models():
     if admin.site.is_registered(model):
         admin.site.unregister(model)
@@ -49,7 +49,7 @@ class JobAdmin(ReadOnlyAdmin):
 
     @values.coloured_word("stands", STANDING)
     def stands(self, job: Job) -> Coloured:
-        """Return how long it has waited or been held, or when it ended."""
+        """Return how long the job has waited or been held, or when it ended."""
         return stand_of(job, timezone.now())
 
     @values.coloured_word("attempts", TRIES, ordering="attempts")
@@ -113,7 +113,7 @@ class LLMCallAdmin(ReadOnlyAdmin):
     points_at = {"job": "jobs_job"}
     hidden = ("response",)
     more_lines = ("answer",)
-    # It quotes what people said: it shows to those who may read that.
+    # It quotes people, so it is only shown to those who may read messages.
     answer = values.column("answer", lambda call: values.pretty_json(call.shown))
     outcome = values.coloured_word("outcome", OUTCOMES)(lambda admin, call: outcome_of(call))
     tokens = values.column("tokens", tokens_of, "input_tokens")

@@ -70,7 +70,7 @@ class Command(ServiceCommand):
         if source != MEMORY:
             owners = {"user_id": options["user"], "namespace": options["namespace"]}
             make = partial(PeerImport, tenant, path, source, **owners)
-        # By bytes: an element may take long, and what is none of the source's is read past.
+        # By bytes: an element may take long, and foreign elements are skipped.
         with tqdm(unit="B", unit_scale=True, desc="reading") as bar:
             preview = make(None, ignore, watch=bar.update)
             preview.run()
