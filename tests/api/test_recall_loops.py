@@ -144,19 +144,20 @@ def test_fifty_rounds_of_the_loop_change_nothing(ana: Agent, told: uuid.UUID) ->
     assert Episode.objects.of(ana.tenant).filter(consolidated_at=None).count() == 0
 
 
-def test_it_works_in_chinese(ana: Agent, conversation: uuid.UUID) -> None:
-    ana.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
-    ana.flush(conversation)
-    before = facts(ana)
+def test_it_works_in_chinese(cleo: Agent) -> None:
+    conversation = uuid.uuid4()
+    cleo.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
+    cleo.flush(conversation)
+    before = facts(cleo)
     assert before
-    ask(ana, conversation, query="小明住在哪里？")
-    ana.say(conversation, "你还记得我吗？", name="小明")
-    ana.say(conversation, "小明住在上海，在一家医院当护士。", role="assistant", name="小红")
-    ana.flush(conversation)
-    assert facts(ana) == before
-    ana.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
-    ana.say(conversation, "我养了三只猫。", name="小明")
-    ana.flush(conversation)
-    after = facts(ana)
+    ask(cleo, conversation, query="小明住在哪里？")
+    cleo.say(conversation, "你还记得我吗？", name="小明")
+    cleo.say(conversation, "小明住在上海，在一家医院当护士。", role="assistant", name="小红")
+    cleo.flush(conversation)
+    assert facts(cleo) == before
+    cleo.say(conversation, "我住在上海，在一家医院当护士。", name="小明")
+    cleo.say(conversation, "我养了三只猫。", name="小明")
+    cleo.flush(conversation)
+    after = facts(cleo)
     assert {fact: after[fact] for fact in before} == dict.fromkeys(before, 2)
     assert [fact for fact in after if "猫" in fact]

@@ -35,7 +35,7 @@ def test_questions_are_asked_through_the_view_and_written_for_the_scorer(
     assert Episode.objects.of(tenant).exists() and Fact.objects.of(tenant).exists()
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_a_run_makes_its_own_database_and_stops_it(tmp_path: Path) -> None:
     path, out = locomo(tmp_path / "locomo.json", {}, [QUESTION]), tmp_path / "run.jsonl"
     with throwaway_folder() as folder:
