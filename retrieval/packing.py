@@ -60,7 +60,10 @@ def pack(
     query, times = request.query, request.read_times(now)
     asked = times.spans
     ranks = rank_facts(candidates.facts, asked)
-    facts = sorted(candidates.facts, key=lambda hit: ranks[hit.id])[: request.semantic_limit]
+    ranked = sorted(candidates.facts, key=lambda hit: ranks[hit.id])
+    facts, rest = ranked[: request.semantic_limit], ranked[request.semantic_limit :]
+    # A danger that the search found behind the limit is not loaded once more as a pinned fact.
+    found = [hit for hit in rest if hit.is_pinned and request.wants_pinned]
     lines = rank_messages(candidates, episodes, ranks, query=query, times=times)
     trimmer = Trimmer(
         question=times.words,
@@ -69,7 +72,7 @@ def pack(
     )
     layout = Layout(request, max_tokens=max_tokens, homes=_name_homes(candidates))
     filling = Filling(layout, trimmer, question=query)
-    return Packed(filling.fill(facts, lines, candidates.pinned), layout)
+    return Packed(filling.fill(facts, lines, [*found, *candidates.pinned]), layout)
 
 
 def _name_homes(candidates: Candidates) -> dict[str, str]:

@@ -116,6 +116,12 @@ class RecallRequest:
         """Whether no other moment than now is asked about."""
         return self.as_of is None and self.known_at is None
 
+    @property
+    def wants_pinned(self) -> bool:
+        """Whether facts are included unasked, before an answer or in a budget."""
+        has_place = self.kind is Retrieval.Kind.CONTEXT or self.max_tokens is not None
+        return has_place and not self.category and self.is_present
+
     def read_times(self, now: datetime) -> TimesAsked:
         """Return the times it asks about, relative to the moment it asks about, or to now.
 

@@ -21,7 +21,6 @@ from retrieval.hits import (
     load_candidates,
 )
 from retrieval.markdown import Block
-from retrieval.models import Retrieval
 from retrieval.recent import find_recent
 from retrieval.request import RecallRequest
 from retrieval.scope import Scope
@@ -113,7 +112,7 @@ def _choose_packed(
         facts,
         quoted,
         places=[(hit.memory_id, seq) for hit in quoted for seq, _ in hit.lines],
-        with_pinned=_wants_pinned(request),
+        with_pinned=request.wants_pinned,
         with_retired=request.is_present,
     )
     _set_marks(
@@ -145,7 +144,7 @@ def _choose_all(
 ) -> Chosen:
     """Return everything found: no budget limits the answer."""
     shown, detailed = episodes_shown(episode_hits), episode_hits
-    with_pinned = _wants_pinned(request)
+    with_pinned = request.wants_pinned
     if request.is_plain:
         detailed = [
             row.found for row in shown if markdown.shows_details(row, detail=request.detail)
@@ -195,9 +194,3 @@ def _set_marks(
         rows = [*messages, *list_rows([*facts, *episodes])]
         set_corrections(scope.tenant, rows, as_of=request.as_of)
         set_corrected(scope.tenant, facts, homes=scope.homes)
-
-
-def _wants_pinned(request: RecallRequest) -> bool:
-    """Return whether facts are included unasked, before an answer or in a budget."""
-    has_place = request.kind is Retrieval.Kind.CONTEXT or request.max_tokens is not None
-    return has_place and not request.category and request.is_present

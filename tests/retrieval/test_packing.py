@@ -11,6 +11,7 @@ import pytest
 from episodic.models import Message
 from memoryproject.text.tokens import count_tokens
 from tests.conftest import Agent
+from tests.semantic.learning import Talk, new
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +153,14 @@ def test_a_fact_with_a_date_in_it_says_no_other(ana: Agent) -> None:
     text = ask(ana, conversation, query, max_tokens=2000, category=fact["category"])["markdown"]
     facts = text.partition("## Episodic Memories")[0]
     assert re.search(r"^- \[\w+\] Mira: .*3 May 2025", facts, re.MULTILINE)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 20])
+def test_a_danger_is_told_though_the_search_ranks_it_behind_the_limit(
+    ana: Agent, limit: int
+) -> None:
+    talk = Talk(ana)
+    job, danger = "Mira works at the harbour.", "Mira is allergic to peanuts."
+    talk.learn(new(job), new("Mira's harbour office is red."), new(danger))
+    answer = ask(ana, talk.id, "Mira at the harbour", max_tokens=400, semantic_limit=limit)
+    assert danger in answer["markdown"] and job in answer["markdown"]
