@@ -2,9 +2,11 @@
 
 Each option has a field here. To add one: add the field under the same name to the form
 (`api/retrieve.py`, with its meaning as `help_text`) and here; then use `request.<name>`. What
-narrows the search is a parameter of the statement (`parameters`); where to look is for `scope.py`;
-what chooses among hits stands in `selection.choose`, for plain and packed answers; how an answer
-reads is for `markdown.py` and `packing.py`.
+narrows the search is a parameter of the statement (`parameters`; one that changes its plan is
+named in `FIXED` of `search/in_conversation.py`, too); where to look is for `scope.py`; what chooses
+among hits stands in `selection.py`, in `_choose_all` without a budget and `_choose_packed` with
+one, and pinned facts come past the search, from `hits.load_candidates`; how an answer reads is for
+`markdown.py` and `packing.py`. The Python client repeats each option (`asking.py`).
 """
 
 import uuid
