@@ -24,8 +24,9 @@ NAME = "migrated-"
 MIGRATED = "memory_migrated"
 """A second database in it, as the migrations have left it, for tests that take them back."""
 SOURCES = [
-    "*/migrations/*.py", "*/apps.py", "memoryproject/**/*.py", "requirements-dev.lock",
-    "tests/server.py", "tests/template.py",
+    "*/migrations/**/*.py", "*/migrations/**/*.sql", "*/*/migrations/**/*.py",
+    "*/*/migrations/**/*.sql", "*/apps.py", "*/*/apps.py", "memoryproject/**/*.py",
+    "requirements-dev.lock", "tests/server.py", "tests/template.py",
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.templatetags.static import static
-from django.urls import reverse_lazy
+from django.urls import NoReverseMatch, reverse_lazy
 
 from memoryproject.process.release import VERSION
 from memoryproject.process.tables import read_table
@@ -33,14 +33,21 @@ class Entry:
 
     def is_for(self, user: Any) -> bool:
         """Return whether somebody is shown it; what is internal only superusers are."""
-        if self.is_internal and not user.is_superuser:
+        if not self.is_there() or (self.is_internal and not user.is_superuser):
             return False
         return not self.permission or user.has_perm(self.permission)
 
+    def is_there(self) -> bool:
+        """Return whether the page exists; that of a wing that is left out does not."""
+        try:
+            return bool(str(self.link))
+        except NoReverseMatch:
+            return False
+
     def holds(self, path: str) -> bool:
         """Return whether an address is the page or below it; Home is above all others."""
-        link = str(self.link)
-        return path == link or (link != str(HOME) and path.startswith(link))
+        link = str(self.link) if self.is_there() else ""
+        return path == link or (link not in {"", str(HOME)} and path.startswith(link))
 
 
 @dataclass(frozen=True, slots=True)

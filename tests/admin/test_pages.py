@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.test import Client
 
 from episodic.models import Conversation, Episode, Message
+from memoryproject.adminkit.site import PLACES
 from memoryproject.tenancy.models import APIKey, Membership, StoredSize
 from retrieval.models import Retrieval, RetrievalHit
 from semantic.models import Change, Changeset, Evidence, Fact
@@ -39,6 +40,11 @@ def read(browser: Client, address: str) -> str:
 def test_every_table_of_ours_is_registered_read_only() -> None:
     tables = {model for app in OURS for model in apps.get_app_config(app).get_models()}
     assert set(READ_ONLY) == (tables | {AccessAttempt, AccessLog}) - SHOWN_ELSEWHERE
+
+
+def test_each_entry_of_the_menu_leads_to_a_page() -> None:
+    assert len(PLACES) == 8
+    assert [entry.title for one in PLACES for entry in one.entries if not entry.is_there()] == []
 
 
 def test_nothing_of_the_queue_library_is_registered() -> None:
