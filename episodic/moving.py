@@ -23,7 +23,7 @@ from memoryproject.edge.errors import Conflict
 from memoryproject.tenancy.models import Tenant
 
 Leave = Callable[[Conversation], object]
-"""Removes a locked conversation's facts from its user, who is about to change."""
+"""Removes a locked conversation's facts from the user that it is about to leave."""
 TO_MOVE = ~Q(user_id="") & Q(in_user_scope=False)
 
 

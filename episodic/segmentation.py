@@ -26,7 +26,7 @@ from memoryproject.wings import list_wings
 logger = logging.getLogger("memory.episodic")
 
 SET_ASIDE_AT_MOST = 3
-"""Messages in a row: when the next one fails too, it is not the messages' fault."""
+"""Messages in a row that are set aside; if the next fails, too, the job fails instead."""
 
 
 def segment_window(

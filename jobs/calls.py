@@ -44,7 +44,7 @@ Checked = TypeVar("Checked")
 
 PROBLEMS_NAMED = 5
 FAILURES_WAITED_FOR = 12
-"""Failures of one job after which it stops waiting, if the model answers others: an hour."""
+"""Failures (about an hour of them) after which a job stops waiting, if others are answered."""
 FAILURES_AT_ALL = 400
 """Failures of one job that is the only one to ask: three hours of attempts."""
 MARGIN_S = 15

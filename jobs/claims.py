@@ -52,7 +52,7 @@ LINES_AT_MOST = "lines_at_most"
 FEWEST_LINES = 5
 RELEASED = {"lease_token": None, "lease_until": None}
 SLOW_FOR = timedelta(hours=1)
-"""Time for which other jobs of the scope use the same limit; then the model may be faster."""
+"""Age up to which a job that timed out limits the messages per question of its scope's jobs."""
 
 
 class LeaseLost(Exception):

@@ -89,7 +89,7 @@ class Wing:
     load_memories: Callable[[Loader], Iterable[Memory]] = list_nothing
     """Yields memories of the wing's own kind, among those that are asked for."""
     list_passages: Callable[[Tenant, Iterable[uuid.UUID]], Mapping[object, str]] = map_nothing
-    """Returns what vectors stand for of memories that are found by parts, by id and part."""
+    """Returns the texts behind the vectors of memories that have several, by id and part."""
     erase: Eraser | None = None
 
 

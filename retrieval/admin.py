@@ -15,7 +15,7 @@ MemoryAdmin.listings += (Listing("In contexts", ContextSection, "memory"),)
 
 
 def missing_parts() -> dict[str, Q]:
-    """Return the conditions for complete answers, and for those made without vectors."""
+    """Return the filter choices of a list of answers: complete, or made without vectors."""
     return {"complete": Q(degraded=""), "degraded": ~Q(degraded="")}
 
 

@@ -34,7 +34,7 @@ PINNED_SHARE = 0.08
 CATEGORY_SHARE = 0.5
 """Share of the budget for facts when the caller asks for one category of them."""
 BEST_FACTS = 2
-"""Facts placed before the lines, with other facts of their messages, in place of lines."""
+"""Facts shown before any line; other facts of the same messages come with them."""
 WHOLE_SHARE = 0.5
 """Share of the budget in which messages are shown whole except for filler."""
 LARGEST_SHARE = 0.5

@@ -36,9 +36,9 @@ def fact_entry(fact: Fact, *, language: str, vector: Vectors | None) -> Entry:
 
 
 def place_copies(tenant: Tenant, fact_ids: Iterable[uuid.UUID], *, model: str = "") -> None:
-    """Add the copies that facts need because of their evidence, and delete the others.
+    """Copy each fact into other conversations that have evidence of it; delete other copies.
 
-    Two queries where nothing is to be done. `model` is the embedder whose vectors are copied;
+    Two queries if nothing has changed. `model` is the embedder whose vectors are copied;
     empty: this process's own.
     """
     ids = list(fact_ids)

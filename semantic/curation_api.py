@@ -78,7 +78,7 @@ class Curating(KeyedView):
         fact_id: uuid.UUID,
         form: type[Reasoned] = Reasoned,
     ) -> Response:
-        """Do to a fact what the body, checked by `form`, gives a reason and options for."""
+        """Apply a change to a fact; the body, checked by `form`, has its reason and options."""
         body = self.read(form)
         (changeset,) = change(act=self.take_act(body), fact_ids=[fact_id], **body)
         return self.render_fact(fact_id, changeset)

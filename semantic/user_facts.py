@@ -37,7 +37,7 @@ def list_ids_beside(conversation: Conversation) -> list[uuid.UUID]:
 
 
 def list_all_beside(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-    """Return the ids of conversations, and of all others of their users, in order."""
+    """Return the given ids and those of every other conversation of the same users, in order."""
     rows = Conversation.objects.of(tenant)
     users = rows.filter(id__in=conversation_ids).exclude(user_id="").values("user_id")
     others = rows.filter(~Q(user_id=""), user_id__in=users).values_list("id", flat=True)

@@ -24,7 +24,7 @@ TITLE_WORDS = 15
 SUMMARY_WORDS = 50
 RULE = "The final episode ends with message {last}."
 LINES_A_FACT_LINE = 2
-"""Messages in a question, for each in one about facts: the answers are shorter."""
+"""Ratio of the messages in a question about episodes to those in one about facts."""
 SHARE_OF_A_LINE = 4
 """Largest share of the prompt for one line; its beginning and end are enough to tell its topic."""
 

@@ -126,7 +126,7 @@ def unpack(packed: bytes) -> Vectors:
 
 
 def read_directions(text: Embedded) -> Vectors:
-    """Return the states of a text's rarer tokens, scaled to length one: shape (n, AXES)."""
+    """Return the vectors of a text's rarer tokens, scaled to length one: shape (n, AXES)."""
     directions = unpack((text.states or b"")[1:])
     unit: Vectors = directions / np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-9)
     return unit

@@ -144,7 +144,7 @@ class Names(Strict):
 
 
 def in_path(name: str) -> OpenApiParameter:
-    """Return the description of such an id in a path."""
+    """Return the description of a user's or an agent's id in a path."""
     form = {"type": "string", "minLength": 1, "maxLength": NAME_AT_MOST}
     return OpenApiParameter(name, form, OpenApiParameter.PATH)
 

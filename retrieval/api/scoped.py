@@ -11,7 +11,7 @@ from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.request import CONVERSATION, SCOPES, TENANT, USER
 
 DEFAULT = "default_scope"
-"""Key of a tenant's settings, and of a form's context: the scope if a call does not name one."""
+"""Key, in a tenant's settings and a form's context, of the scope for calls that name none."""
 
 
 def default_scope(tenant: Tenant, key: APIKey) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from memoryproject.database.batches import in_batches
 LATE_WEIGHT = 2.0
 """Weight of the token score of a message, where its words have 1."""
 MEANING_BESIDE = 0.5
-"""Weight of its vector similarity, if its tokens are compared, which say more."""
+"""Weight of a message's vector similarity beside a comparison of its tokens, which says more."""
 AT_ONCE = 64
 """Number of texts whose unpacked numbers fit the processor's cache."""
 

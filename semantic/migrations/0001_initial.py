@@ -176,7 +176,7 @@ class Migration(migrations.Migration):
                     "note",
                     models.CharField(
                         blank=True,
-                        help_text="A code: unknown_alias, cap, duplicate, …",
+                        help_text="Code of a reason: unknown_alias, cap, duplicate, …",
                         max_length=40,
                     ),
                 ),

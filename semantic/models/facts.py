@@ -216,7 +216,9 @@ class Change(TenantModel):
         null=True, help_text="The fact that it replaced, or the episode it came from."
     )
     note = models.CharField(
-        max_length=40, blank=True, help_text="A code: unknown_alias, cap, duplicate, …"
+        max_length=40,
+        blank=True,
+        help_text="Code of a reason: unknown_alias, cap, duplicate, …",
     )
     states = models.JSONField(
         default=dict,

@@ -46,7 +46,7 @@ class Drift(NamedTuple):
 
 
 def find_drift(tenant_id: uuid.UUID, *, using: str = "default") -> Drift:
-    """Return the drift by one statement, which sees rows and counts of the same moment."""
+    """Return how far the stored counts differ from the tables; one statement reads both at once."""
     tenant = Tenant.objects.using(using).filter(id=tenant_id)
     actual = [_measure(model, columns, tenant_id) for model, columns in COUNTED.items()]
     counted = _sum(StoredSize, tenant_id, rows=Sum("row_count"), bytes=Sum("byte_count"))

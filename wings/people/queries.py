@@ -166,7 +166,7 @@ def replies_to(tenant: Tenant, identity: Identity) -> QuerySet[Message]:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """A person's share of a conversation."""
+    """How much of a conversation is by or to a person."""
 
     conversation: Conversation
     is_theirs: bool

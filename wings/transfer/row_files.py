@@ -55,6 +55,7 @@ def defuse(cell: str) -> str:
 
 
 def restore(cell: str) -> str:
+    """Return a cell without the quote that kept a spreadsheet from reading a formula."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 

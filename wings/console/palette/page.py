@@ -86,7 +86,7 @@ def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
 
 
 def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
-    """Yield the rows with an id, ours or the agent's, in tables that the person may see."""
+    """Yield the rows that have this id, ours or the agent's, in tables that the person may see."""
     for model in BY_ID:
         if not request.user.has_perm(f"{model._meta.app_label}.view_{model._meta.model_name}"):
             continue
