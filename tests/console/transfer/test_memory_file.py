@@ -126,7 +126,7 @@ def test_ids_are_kept_where_nobody_has_them_and_an_import_can_be_undone(
 
 def test_a_file_that_is_not_ours_is_refused_in_words(ana: Agent, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
-    header = '{"format": "memory-server", "version": 1, "server": VERSION}\n'
+    header = '{"format": "memory-server", "version": 1}\n'
     for text, said in [
         ("", "first line"),
         ('{"format": "memory-server", "version": 2}\n', "first line"),
