@@ -28,7 +28,9 @@ SETTLE = "document.getAnimations().forEach((one) => one.cancel())"
 """A colour on its way to another would be judged as it happens to be."""
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(
+    "look", ["light", pytest.param("dark-and-narrow", marks=pytest.mark.bench)]
+)
 @pytest.mark.parametrize("role", sorted({screen.role for screen in SCREENS}))
 def test_each_screen_is_whole_and_accessible(
     role: str, look: str, visit: Callable[..., Visit], story: Story

@@ -217,6 +217,7 @@ def test_erased_is_erased_and_people_in_the_admin_see_what_they_did(
         assert browser.open(page).headers["memory-read-from"] == "primary"
 
 
+@pytest.mark.bench
 def test_a_replica_that_is_killed_or_frozen_is_left_out_and_comes_back(
     pair: tuple[Product, Standby], say_figures: SayFigures
 ) -> None:
@@ -243,6 +244,7 @@ def test_a_replica_that_is_killed_or_frozen_is_left_out_and_comes_back(
         assert talk.stale == 0
 
 
+@pytest.mark.bench
 def test_a_replica_that_would_not_keep_tenants_apart_or_is_none_is_not_read_from(
     pair: tuple[Product, Standby],
 ) -> None:
@@ -262,6 +264,7 @@ def test_a_replica_that_would_not_keep_tenants_apart_or_is_none_is_not_read_from
         assert "operations.W002" in check(primary)
 
 
+@pytest.mark.bench
 def test_behind_a_pooler_each_key_sees_its_tenant_and_what_it_wrote(
     pair: tuple[Product, Standby], folder: Path
 ) -> None:
