@@ -5,12 +5,13 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.templatetags.static import static
-from django.urls import NoReverseMatch, reverse_lazy
+from django.urls import NoReverseMatch, reverse, reverse_lazy
 
 from memoryproject.process.release import VERSION
 from memoryproject.process.tables import read_table
 
 MENU = read_table(__file__, "menu")
+HOME = "admin:index"
 
 TABLES: dict[str, dict[str, str]] = {
     entry["table"]: entry
@@ -27,62 +28,52 @@ class Entry:
 
     title: str
     icon: str
-    link: Any
+    page: str
     permission: str
     is_internal: bool
 
+    @property
+    def address(self) -> str:
+        """The address of the page; empty if it belongs to a wing that is left out."""
+        try:
+            return reverse(self.page)
+        except NoReverseMatch:
+            return ""
+
     def is_for(self, user: Any) -> bool:
-        """Return whether somebody is shown it; what is internal only superusers are."""
-        if not self.is_there() or (self.is_internal and not user.is_superuser):
+        """Return whether somebody is shown it; only superusers are shown internal entries."""
+        if not self.address or (self.is_internal and not user.is_superuser):
             return False
         return not self.permission or user.has_perm(self.permission)
 
-    def is_there(self) -> bool:
-        """Return whether the page exists; that of a wing that is left out does not."""
-        try:
-            return bool(str(self.link))
-        except NoReverseMatch:
-            return False
-
     def holds(self, path: str) -> bool:
         """Return whether an address is the page or below it; Home is above all others."""
-        link = str(self.link) if self.is_there() else ""
-        return path == link or (link not in {"", str(HOME)} and path.startswith(link))
+        address = self.address
+        if self.page == HOME:
+            return path == address
+        return bool(address) and path.startswith(address)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An entry of the sidebar, and the pages that stand as tabs there."""
+    """An entry of the sidebar, and the pages that are its tabs."""
 
     title: str
     icon: str
     entries: tuple[Entry, ...]
 
-    def list_tabs(self, request: HttpRequest) -> list[dict[str, Any]]:
-        """Return the pages that the person may open, the one at hand marked."""
-        open_to = [entry for entry in self.entries if entry.is_for(request.user)]
-        at = max(
-            (entry for entry in open_to if entry.holds(request.path)),
-            key=lambda entry: len(str(entry.link)),
-            default=None,
-        )
-        return [
-            {"title": entry.title, "link": entry.link, "is_here": entry is at} for entry in open_to
-        ]
+    def list_open(self, request: HttpRequest) -> list[Entry]:
+        """Return the entries that the person may open."""
+        return [entry for entry in self.entries if entry.is_for(request.user)]
 
     def in_sidebar(self) -> dict[str, Any]:
         """Return the place as the theme's sidebar takes it."""
-
-        def link(request: HttpRequest) -> str:
-            tabs = self.list_tabs(request)
-            return str(tabs[0]["link"]) if tabs else ""
-
         return {
             "title": self.title,
             "icon": self.icon,
-            "link": link,
-            "permission": lambda request: bool(self.list_tabs(request)),
-            "active": lambda request: any(entry.holds(request.path) for entry in self.entries),
+            "link": lambda request: next((one.address for one in self.list_open(request)), ""),
+            "permission": lambda request: any(one.is_for(request.user) for one in self.entries),
+            "active": lambda request: any(one.holds(request.path) for one in self.entries),
         }
 
 
@@ -91,11 +82,9 @@ def _read_entry(entry: dict[str, Any]) -> Entry:
     if "table" in entry:
         app, model = entry["table"].split(".")
         page, permission = f"admin:{app}_{model}_changelist", f"{app}.view_{model}"
-    is_internal = entry.get("internal", False)
-    return Entry(entry["title"], entry["icon"], reverse_lazy(page), permission, is_internal)
+    return Entry(entry["title"], entry["icon"], page, permission, entry.get("internal", False))
 
 
-HOME = reverse_lazy("admin:index")
 PLACES = [
     Place(place["title"], place["icon"], tuple(map(_read_entry, place["entries"])))
     for place in MENU["places"]
@@ -107,9 +96,11 @@ def describe_frame(request: HttpRequest) -> dict[str, Any]:
 
     def find_place() -> dict[str, Any] | None:
         for place in PLACES:
-            tabs = place.list_tabs(request)
-            if any(tab["is_here"] for tab in tabs):
-                return {"title": place.title, "tabs": tabs}
+            tabs = place.list_open(request)
+            holding = [entry for entry in tabs if entry.holds(request.path)]
+            if holding:
+                here = max(holding, key=lambda entry: len(entry.address))
+                return {"title": place.title, "tabs": tabs, "here": here}
         return None
 
     return {"server_version": VERSION, "find_place": find_place}

@@ -44,7 +44,7 @@ def test_every_table_of_ours_is_registered_read_only() -> None:
 
 def test_each_entry_of_the_menu_leads_to_a_page() -> None:
     assert len(PLACES) == 8
-    assert [entry.title for one in PLACES for entry in one.entries if not entry.is_there()] == []
+    assert [entry.title for one in PLACES for entry in one.entries if not entry.address] == []
 
 
 def test_nothing_of_the_queue_library_is_registered() -> None:

@@ -9,18 +9,8 @@ import pytest
 from episodic.models import Episode, Message
 from semantic.models import Evidence, Fact
 from tests.conftest import Agent
-from tests.talk import whole_talk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def told(ana: Agent, conversation: uuid.UUID) -> uuid.UUID:
-    body = {"conversation_id": str(conversation), "messages": whole_talk()}
-    assert ana.post("add_messages", body).status_code == 201
-    drained = ana.flush(conversation)
-    assert (drained.later, drained.dead) == (0, 0)
-    return conversation
 
 
 def test_every_message_ends_in_exactly_one_episode(ana: Agent, told: uuid.UUID) -> None:

@@ -9,16 +9,10 @@ import pytest
 
 from memoryproject.text.tokens import count_tokens
 from semantic.models import Fact
-from tests.conftest import Agent, make_agent, tell
+from tests.conftest import Agent
 from tests.talk import EVENING
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def told(shared: None) -> uuid.UUID:
-    """Ana's conversation, once for all tests of this file."""
-    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def test_each_hit_says_its_ranks_scores_and_terms(ana: Agent, told: uuid.UUID) -> None:

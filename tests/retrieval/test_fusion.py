@@ -10,15 +10,9 @@ import pytest
 from django.utils import timezone
 
 from episodic.models import Episode
-from tests.conftest import Agent, make_agent, tell
+from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def told(shared: None) -> uuid.UUID:
-    """Ana's conversation, once for all tests of this file."""
-    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def ask(agent: Agent, conversation: uuid.UUID, **more: Any) -> dict[str, Any]:

@@ -10,17 +10,11 @@ import pytest
 from memoryproject.tenancy.models import Scope
 from semantic.models import Changeset, Evidence, Fact
 from tests.api.problems import assert_problem
-from tests.conftest import Agent, make_agent, tell
+from tests.conftest import Agent, make_agent
 
 pytestmark = pytest.mark.django_db
 
 WHY = "Mira told us on the telephone."
-
-
-@pytest.fixture(scope="module")
-def told(shared: None) -> uuid.UUID:
-    """Ana's conversation, once for all tests of this file."""
-    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def pick_fact(agent: Agent) -> Fact:

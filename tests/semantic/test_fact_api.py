@@ -12,15 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from episodic.models import Episode, Message
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.api.problems import assert_problem
-from tests.conftest import Agent, make_agent, tell
+from tests.conftest import Agent
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def told(shared: None) -> uuid.UUID:
-    """Ana's conversation, once for all tests of this file."""
-    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 def read(agent: Agent, call: str, **query: Any) -> dict[str, Any]:

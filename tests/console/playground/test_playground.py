@@ -22,7 +22,7 @@ from jobs.models import Job
 from retrieval.models import Retrieval, RetrievalHit
 from semantic import curation
 from semantic.models import Fact
-from tests.conftest import Agent, make_agent, tell
+from tests.conftest import Agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.semantic.learning import Talk, contradicts, new
 
@@ -37,12 +37,6 @@ def ask(browser: Client, **asked: Any) -> Any:
 
 def read(answer: Any) -> str:
     return html.unescape(answer.content.decode())
-
-
-@pytest.fixture(scope="module")
-def told(shared: None) -> uuid.UUID:
-    """Ana's conversation, once for all tests of this file."""
-    return tell(make_agent("ana's", "ana"), uuid.uuid4())
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
     for place in PLACES:
         for entry in place.entries:
             if entry.is_for(request.user) and typed.casefold() in entry.title.casefold():
-                yield Item(entry.title, place.title, str(entry.link), entry.icon)
+                yield Item(entry.title, place.title, entry.address, entry.icon)
 
 
 def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:
