@@ -55,7 +55,7 @@ login: install
 # test of the gate that fails is tried once more, and its first failure printed.
 # All of the suite is run by two processes, each with a server of its own; a part by one.
 test: install-dev
-	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips -p tests.reruns} $(if $(ARGS),$(ARGS),-n 2 --dist worksteal)
+	@exec $(VENV_PYTHON) -m pytest $${CI:+-p tests.no_skips -p tests.reruns} $(if $(ARGS),$(ARGS),-n 3 --dist worksteal)
 
 # PG names the folder with bin/. docs/cluster.md says how to get Citus.
 CLUSTER_TESTS = tests/cluster tests/tenancy/test_matrix.py tests/security/test_attacks.py \

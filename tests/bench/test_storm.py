@@ -51,6 +51,7 @@ def test_half_a_minute_of_kills_loses_nothing() -> None:
     assert not results["lost"] + results["duplicated"] + results["stuck"] + results["orphans"]
 
 
+@pytest.mark.bench
 def test_a_tenant_that_is_a_burden_holds_up_nobody_while_processes_are_killed() -> None:
     """Its receivers drip, its model is slow, it imports and erases; flushes beside it are timed."""
     results = let_pass(*BURDEN, "--seconds=40", "--messages=120", "--kills=13")

@@ -31,7 +31,13 @@ SETTLE = "document.getAnimations().forEach((one) => one.cancel())"
 @pytest.mark.parametrize(
     "look", ["light", pytest.param("dark-and-narrow", marks=pytest.mark.bench)]
 )
-@pytest.mark.parametrize("role", sorted({screen.role for screen in SCREENS}))
+@pytest.mark.parametrize(
+    "role",
+    [
+        *sorted({screen.role for screen in SCREENS} - {"boss"}),
+        pytest.param("boss", marks=pytest.mark.bench),
+    ],
+)
 def test_each_screen_is_whole_and_accessible(
     role: str, look: str, visit: Callable[..., Visit], story: Story
 ) -> None:

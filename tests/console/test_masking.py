@@ -201,7 +201,7 @@ def export_everything(browser: Client) -> dict[str, str]:
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize("role", ["auditor", "operator", ""])
+@pytest.mark.parametrize("role", ["auditor", pytest.param("operator", marks=pytest.mark.bench), ""])
 def test_no_page_tells_what_was_said_to_who_may_not_read_it(past: Agent, role: str) -> None:
     browser = visit_as(role)
     pages = crawl(browser, *starting_points(past.tenant))

@@ -46,7 +46,9 @@ def past(django_db_setup: None, django_db_blocker: Any) -> Iterator[Agent]:
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize("role", ["curator", "auditor", "operator"])
+@pytest.mark.parametrize(
+    "role", ["curator", pytest.param("auditor", marks=pytest.mark.bench), "operator"]
+)
 def test_a_member_of_one_tenant_finds_no_row_of_another(role: str, past: Agent) -> None:
     """Every table, and every page about a row, asked with the ids of the other tenant."""
     mine = make_agent("ana's", "ana").tenant

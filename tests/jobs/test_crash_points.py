@@ -171,7 +171,14 @@ def test_missing_vectors_are_made_once(forker: Forker, ana: Agent, point: Point)
     talk.check()
 
 
-@pytest.mark.parametrize("point", sorted(OF_POISON), ids=lambda point: point.name.lower())
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param(point, marks=[pytest.mark.bench] if place else [])
+        for place, point in enumerate(sorted(OF_POISON))
+    ],
+    ids=lambda point: point.name.lower(),
+)
 def test_giving_up_survives_being_killed(forker: Forker, ana: Agent, point: Point) -> None:
     table, column = ("indexing_searchunit", "lexical_text")
     said = {"role": "user", "name": "Mira", "content": f"I work as a {POISON} tester in Delft."}

@@ -61,7 +61,7 @@ def test_minilm_and_a_plain_postgresql_need_neither(url: str, without: dict[str,
     assert_it_remembers({**without, "DATABASE_URL": url, "MEMORY_EMBEDDINGS": "minilm"})
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_an_endpoint_and_a_plain_postgresql_need_neither(url: str, without: dict[str, str]) -> None:
     with run_model_server() as model:
         model.always("embed", embed)

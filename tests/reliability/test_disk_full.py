@@ -61,7 +61,7 @@ def say(caller: Caller, number: int) -> tuple[int, list[dict[str, object]]]:
     return answer.status, answer.json()["messages"]
 
 
-@pytest.mark.gate
+@pytest.mark.bench
 def test_a_full_disk_loses_nothing_and_stores_no_half(template: Product, small_disk: Path) -> None:
     with installed(template, small_disk) as product:
         product.start()

@@ -328,7 +328,7 @@ def test_a_budget_is_strict_and_what_fits_is_in_the_list(ana: Agent) -> None:
     whole = ask(ana)
     sizes = []
     # Parts that are counted apart come to a little more than all of it at once.
-    for budget in range(1, whole["context_tokens"] + 1 + 4 * len(notes)):
+    for budget in range(1, whole["context_tokens"] + 1 + 4 * len(notes), 3):
         answer = ask(ana, max_tokens=budget)
         assert answer["context_tokens"] == count_tokens(answer["synthesized_context"]) <= budget
         assert answer["total_memories"] == len(notes)

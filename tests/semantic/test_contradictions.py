@@ -19,7 +19,7 @@ NATURAL = Path(__file__).with_name("natural_contradictions.jsonl")
     [(OWN, 286), (NATURAL, 346)],
     ids=["own", "natural"],
 )
-@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("runs", [1, pytest.param(2, marks=pytest.mark.bench)])
 def test_nothing_true_is_retired_beside_a_contradiction(path: Path, cases: int, runs: int) -> None:
     score = score_contradictions(read_rows(path, CASES), runs=runs)
     sys.stdout.write(f"{path.stem}, {runs} run(s): {score.accuracy:.3f} right\n")
