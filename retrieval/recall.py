@@ -29,7 +29,7 @@ from retrieval.request import RecallRequest
 from retrieval.scope import Scope, find_scope
 from retrieval.search import in_conversation, in_scope
 from retrieval.search.in_conversation import Meaning, Question, to_question
-from retrieval.search.scores import estimate_relevance, likeness_of
+from retrieval.search.scores import EPISODE_SHARE, estimate_relevance, likeness_of
 from retrieval.search.several import join_found
 from retrieval.selection import Chosen
 from semantic import beliefs
@@ -211,12 +211,17 @@ def find_known(scope: Scope | None, request: RecallRequest) -> list[uuid.UUID] |
 def _estimate_relevance(hits: Sequence[Hit], embedder: Embedder, degraded: str) -> float | None:
     """Return how likely the hits contain the answer; None: unknown without a vector.
 
-    Estimated from a fact if there is one, as facts name their subject; else from an episode.
+    The best fact says most, as facts name their subject; what only an assistant said is in the
+    episodes alone, of which the best counts by a share where there are facts.
     """
     if degraded:
         return None
-    near = [(hit.shelf is MemoryKind.FACT, hit.cosine) for hit in hits if hit.cosine is not None]
-    if not near:
-        return 0.0
     likeness = likeness_of(embedder.name)
-    return round(estimate_relevance(likeness.share(max(near)[1])), 2)
+    near = [
+        (hit.shelf is MemoryKind.FACT, likeness.share(hit.cosine))
+        for hit in hits
+        if hit.cosine is not None
+    ]
+    weight = EPISODE_SHARE if any(is_fact for is_fact, _ in near) else 1.0
+    shares = [share if is_fact else weight * share for is_fact, share in near]
+    return round(estimate_relevance(max(shares)), 2) if shares else 0.0
