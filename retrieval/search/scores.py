@@ -50,7 +50,7 @@ RELEVANCE_BASE = -4.0
 
 EPISODE_SHARE = 0.6
 """Share of an episode's similarity that counts beside facts: with 0.7 LoCoMo's adversarial
-questions are told apart worse (AUROC .699 instead of .711), with 0 what an assistant said is lost."""
+questions are told apart worse (AUROC .699 instead of .711), with 0 what assistants said is lost."""
 
 
 def estimate_relevance(likeness: float) -> float:
