@@ -1,4 +1,4 @@
-"""Renders rows of figures as a table of plain text, and two figures that several need."""
+"""Renders rows of figures as a table of plain text, and figures that several need."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+Z_95 = 1.959964
+"""Standard deviations within which 95 % of a normal distribution lie."""
 
 
 def render_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -36,3 +39,13 @@ def area_under_curve(positive: Any, negative: Any) -> float:
         return 0.5
     differences = np.subtract.outer(positive, negative)
     return float(((differences > 0) + (differences == 0) / 2).mean())
+
+
+def find_interval(right: int, count: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share by Wilson's score; 0 and 1 where nothing was counted."""
+    if not count:
+        return 0.0, 1.0
+    share, spread = right / count, Z_95**2 / count
+    middle = (share + spread / 2) / (1 + spread)
+    reach = (share * (1 - share) * spread + spread**2 / 4) ** 0.5 / (1 + spread)
+    return max(middle - reach, 0.0), min(middle + reach, 1.0)

@@ -1,4 +1,4 @@
-"""How well `relevance` says whether an answer holds what was asked for, on LoCoMo.
+"""How well `relevance` says whether an answer holds what was asked for; data as for `answers`.
 
 Asks each question of its own conversation, and once of another, where nothing answers it.
 Prints how well the relevance parts the kinds of questions, and how often an answer of each
@@ -13,18 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from tqdm import tqdm
 
-from bench.quality.locomo import to_units
+from bench.quality.chats import Chat, read_chats, to_conversations
 from bench.quality.memory import Ask, load
 from bench.quality.report import Report
-from bench.quality.sessions import Sample, parse_turns, read_samples
 from bench.tables import area_under_curve, render_table
-from wings.transfer.loading import LoadedConversation
 
-ADVERSARIAL = 5
 SHOWN_SHARE = 0.5
 """Of a question's evidence; an answer that shows so much of it holds what was asked for."""
 BINS = 10
@@ -45,18 +43,18 @@ class Asked:
 
 def add_options(parser: ArgumentParser) -> None:
     """Add what this measurement takes."""
-    parser.add_argument("path", type=Path, help="LoCoMo's JSON")
+    parser.add_argument("path", type=Path, help="LoCoMo's JSON, or another's")
     parser.add_argument("--out", type=Path, required=True, help="where the answers are written")
-    parser.add_argument("--max-tokens", type=int, help="a budget for each answer")
-    parser.add_argument("--tenant", default="locomo", help="whose memory is used; made if missing")
+    parser.add_argument("--max-tokens", type=int, default=1000, help="a budget for each answer")
+    parser.add_argument("--tenant", default="answers", help="whose memory is used; made if missing")
 
 
 def measure(options: Namespace) -> Report:
     """Return how well the relevance parts and how far it is from what is so."""
-    samples = read_samples(options.path)
-    conversations = [conversation for _, conversation in samples]
+    chats = list(read_chats(options.path))
+    conversations = [part for chat in chats for part in to_conversations(chat)]
     ask = load(conversations, tenant_name=options.tenant, max_tokens=options.max_tokens)
-    rows = list(ask_all(samples, ask))
+    rows = list(ask_all(chats, [one.external_id for one in conversations], ask))
     figures = score(rows)
     tables = [
         render_table(["figure", "value"], figures.items()),
@@ -65,24 +63,20 @@ def measure(options: Namespace) -> Report:
     return Report(figures, "\n\n".join(tables), tuple(map(asdict, rows)))
 
 
-def ask_all(samples: Sequence[tuple[Sample, LoadedConversation]], ask: Ask) -> Iterator[Asked]:
+def ask_all(chats: Sequence[Chat], places: Sequence[UUID], ask: Ask) -> Iterator[Asked]:
     """Yield each question twice: asked of its own conversation, and of another."""
     choice = random.Random(SEED)
-    questions = [(number, row) for number, (sample, _) in enumerate(samples) for row in sample.qa]
+    questions = [(number, row) for number, chat in enumerate(chats) for row in chat.questions]
     for number, row in tqdm(questions, unit=" questions", desc="asking"):
-        others = [place for place in range(len(samples)) if place != number]
+        others = [place for place in range(len(chats)) if place != number]
         for place in [number, *([choice.choice(others)] if others else [])]:
-            sample, conversation = samples[place]
-            answer = ask(conversation.external_id, row.question)
-            kind = "adversarial" if row.category == ADVERSARIAL else "answerable"
+            answer = ask(places[place], row.q)
+            kind = "answerable" if row.gold else "adversarial"
             kind = kind if place == number else "foreign"
-            evidence = set(parse_turns(row.evidence))
-            if kind == "answerable" and not evidence:
-                continue
-            shown = {dia for unit in to_units(answer) for dia in unit["dia_ids"]}
-            share = len(shown & evidence) / len(evidence) if evidence else 0.0
-            has_answer = kind == "answerable" and share >= SHOWN_SHARE
-            yield Asked(str(sample.sample_id), kind, answer["relevance"] or 0.0, has_answer)
+            sources = [source for block in answer["blocks"] for source in block["sources"]]
+            named = {source["metadata"]["id"] for source in sources} & set(row.gold)
+            has_answer = kind == "answerable" and len(named) >= SHOWN_SHARE * len(row.gold)
+            yield Asked(str(chats[number].id), kind, answer["relevance"] or 0.0, has_answer)
 
 
 def score(rows: Sequence[Asked]) -> Mapping[str, Any]:

@@ -12,13 +12,11 @@ from django.conf import settings
 from django.core.management import call_command
 
 from bench.quality import (
+    answers,
     contradictions,
     episodes,
     facts,
     heads,
-    locomo,
-    longmemeval,
-    public,
     relevance,
     reviews,
     segmentation,
@@ -30,7 +28,7 @@ from memoryproject import embedded
 from wings.transfer.loading import UnreadableFile
 
 WITHOUT_DATABASE = (segmentation, episodes, reviews, facts, contradictions, heads)
-WITH_DATABASE = (locomo, relevance, longmemeval, public)
+WITH_DATABASE = (answers, relevance)
 
 
 def main(arguments: Sequence[str]) -> int:

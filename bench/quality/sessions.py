@@ -80,10 +80,10 @@ def read_samples(path: Path) -> list[tuple[Sample, LoadedConversation]]:
 
 def _to_conversation(sample: Sample) -> LoadedConversation:
     name = str(sample.sample_id)
-    return LoadedConversation(name, to_uuid(name), tuple(_to_messages(sample.conversation)))
+    return LoadedConversation(name, to_uuid(name), tuple(to_messages(sample.conversation)))
 
 
-def _to_messages(conversation: dict[str, Any]) -> Iterator[Message]:
+def to_messages(conversation: dict[str, Any]) -> Iterator[Message]:
     """Yield the turns of all sessions, in order."""
     sessions = (re.fullmatch(r"session_(\d+)", key) for key in conversation)
     for session in sorted(int(match[1]) for match in sessions if match):

@@ -1,0 +1,1 @@
+"""Providers for benchmarks of others: files to copy into their harness."""

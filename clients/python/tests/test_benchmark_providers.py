@@ -1,0 +1,56 @@
+"""What `bench/providers` gives to the harnesses of other benchmarks, without these."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import uuid
+from pathlib import Path
+from types import ModuleType
+
+PROVIDERS = Path(__file__).parents[3] / "bench" / "providers"
+ANA, BO = "My cat is called Tom.", "My dog is called Rex."
+
+
+def load(name: str) -> ModuleType:
+    """Return a provider as its harness has it: a file that was copied."""
+    spec = importlib.util.spec_from_file_location(f"providers_{name}", PROVIDERS / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_documents_are_found_by_their_user_alone_with_their_times() -> None:
+    module = load("agent_memory_benchmark")
+    provider, ana, bo = module.MemoryServer(), f"ana-{uuid.uuid4()}", f"bo-{uuid.uuid4()}"
+    turns = [{"role": "user", "content": ANA}, {"role": "assistant", "content": "A fine name!"}]
+    spoken = json.dumps([{"speaker": "Bo", "text": BO, "dia_id": "D1:1"}])
+    documents = [
+        module.Document("1", "…", ana, messages=turns, timestamp="2023-05-08T13:56:00+00:00"),
+        module.Document("1", spoken, bo, timestamp="2023-05-09T13:56:00+00:00"),
+        module.Document("2", "I live in Porto.", bo),
+    ]
+    provider.ingest(documents)
+    provider.ingest(documents)  # stores nothing twice
+    (answer,), _ = provider.retrieve("What is my pet called?", user_id=ana)
+    assert ANA in answer.content and "8 May 2023" in answer.content and BO not in answer.content
+    (answer,), _ = provider.retrieve("What is my pet called, and where do I live?", user_id=bo)
+    assert f'Bo: "{BO}"' in answer.content and "Porto" in answer.content
+    assert "Tom" not in answer.content
+    assert provider.retrieve("What is my pet called?", user_id="nobody") == ([], None)
+    provider.cleanup()
+
+
+def test_what_is_added_is_searched_by_its_user_alone_with_its_time() -> None:
+    client, ana, bo = (
+        load("omnimemeval").MemoryServer(),
+        f"ana-{uuid.uuid4()}",
+        f"bo-{uuid.uuid4()}",
+    )
+    for user, name, text in ((ana, "Ana", ANA), (bo, "Bo", BO)):
+        said = {"role": "user", "name": name, "content": f"{name}: {text}"}
+        client.add([said | {"chat_time": "2023-05-08T13:56:00+00:00"}], user, batch_size=2)
+    found = client.search("What is my pet called?", ana, 20)
+    assert f'Ana: "{ANA}"' in found and "8 May 2023" in found and BO not in found
+    assert client.search("What is my pet called?", "nobody", 20) == ""
