@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import uuid
 from pathlib import Path
-from types import ModuleType
+
+import pytest
 
 PROVIDERS = Path(__file__).parents[3] / "bench" / "providers"
 ANA, BO = "My cat is called Tom.", "My dog is called Rex."
 
 
-def load(name: str) -> ModuleType:
-    """Return a provider as its harness has it: a file that was copied."""
-    spec = importlib.util.spec_from_file_location(f"providers_{name}", PROVIDERS / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture(autouse=True)
+def providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the files be imported as in a harness, which has copies of them."""
+    monkeypatch.syspath_prepend(str(PROVIDERS))
 
 
 def test_documents_are_found_by_their_user_alone_with_their_times() -> None:
-    module = load("agent_memory_benchmark")
+    module = importlib.import_module("agent_memory_benchmark")
     provider, ana, bo = module.MemoryServer(), f"ana-{uuid.uuid4()}", f"bo-{uuid.uuid4()}"
     turns = [{"role": "user", "content": ANA}, {"role": "assistant", "content": "A fine name!"}]
     spoken = json.dumps([{"speaker": "Bo", "text": BO, "dia_id": "D1:1"}])
@@ -43,11 +41,8 @@ def test_documents_are_found_by_their_user_alone_with_their_times() -> None:
 
 
 def test_what_is_added_is_searched_by_its_user_alone_with_its_time() -> None:
-    client, ana, bo = (
-        load("omnimemeval").MemoryServer(),
-        f"ana-{uuid.uuid4()}",
-        f"bo-{uuid.uuid4()}",
-    )
+    client = importlib.import_module("omnimemeval").MemoryServer()
+    ana, bo = f"ana-{uuid.uuid4()}", f"bo-{uuid.uuid4()}"
     for user, name, text in ((ana, "Ana", ANA), (bo, "Bo", BO)):
         said = {"role": "user", "name": name, "content": f"{name}: {text}"}
         client.add([said | {"chat_time": "2023-05-08T13:56:00+00:00"}], user, batch_size=2)
