@@ -5,6 +5,10 @@ file to `scripts/client_factory/memory_server.py`; add to the dict in `registry.
 
     "memory-server": ("memory_server", "MemoryServer"),
 
+and, for LoCoMo, to `_search_dispatch` in `scripts/locomo/locomo_search.py`:
+
+    "memory-server": generic_text_search,
+
 Then set `MEMORY_URL=http://127.0.0.1:8000`, `MEMORY_KEY` and, for the size of each answer,
 `MEMORY_MAX_TOKENS` (default: 2000), and give the harness' scripts `--lib memory-server`. What is
 added in a call is a session; user ids are ours; the answer is one in that budget for any `top_k`.
