@@ -26,12 +26,10 @@ class UnfinishedJobs(Exception):
     """Jobs died or wait for later: what was loaded is not processed; the message counts them."""
 
 
-def load(
-    conversations: Sequence[LoadedConversation], *, tenant_name: str, **asked: int | None
-) -> Ask:
+def load(conversations: Sequence[LoadedConversation], *, tenant_name: str) -> Ask:
     """Store and process conversations; return a function that asks about one, or a user's.
 
-    It asks the product's own view, with default settings but for those `asked`.
+    It asks the product's own view, with default settings.
 
     Raises:
         UnfinishedJobs: not all of it could be processed.
@@ -41,11 +39,10 @@ def load(
     secret = create_api_key(tenant=tenant, name="evaluation", scopes=["read"]).secret
     client = Client(headers={"authorization": f"Bearer {secret}"}, SERVER_NAME="localhost")
 
-    def ask(where: uuid.UUID | str, question: str, **also: int) -> Answer:
-        body: dict[str, Any] = {"query": question, "conversation_id": str(where)}
+    def ask(where: uuid.UUID | str, question: str, *, max_tokens: int) -> Answer:
+        body = {"query": question, "conversation_id": str(where), "max_tokens": max_tokens}
         if isinstance(where, str):
-            body = {"query": question, "scope": "user", "user_id": where}
-        body |= {name: value for name, value in (asked | also).items() if value is not None}
+            body |= {"scope": "user", "user_id": where, "conversation_id": None}
         response = client.post(RETRIEVE_RAW, body, content_type="application/json")
         if response.status_code != 200:
             raise RuntimeError(f"retrieve answered {response.status_code}")

@@ -11,6 +11,7 @@ import random
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -53,8 +54,9 @@ def measure(options: Namespace) -> Report:
     """Return how well the relevance parts and how far it is from what is so."""
     chats = list(read_chats(options.path))
     conversations = [part for chat in chats for part in to_conversations(chat)]
-    ask = load(conversations, tenant_name=options.tenant, max_tokens=options.max_tokens)
-    rows = list(ask_all(chats, [one.external_id for one in conversations], ask))
+    ask = load(conversations, tenant_name=options.tenant)
+    places = [one.external_id for one in conversations]
+    rows = list(ask_all(chats, places, partial(ask, max_tokens=options.max_tokens)))
     figures = score(rows)
     tables = [
         render_table(["figure", "value"], figures.items()),

@@ -19,7 +19,7 @@ from episodic.models import Message, Role
 from episodic.offline.segmenter import OfflineSegmenter
 from memoryproject.ai.embeddings import embed_passages
 from semantic.engines import EpisodeText
-from wings.transfer.loading import LoadedConversation, UnreadableFile, to_uuid
+from wings.transfer.loading import UnreadableFile
 
 TURN = re.compile(r"D:?(\d+):(\d+)")
 Turns = str | list[str]
@@ -66,23 +66,6 @@ class Session:
 SAMPLES: TypeAdapter[list[Sample]] = TypeAdapter(list[Sample])
 
 
-def read_samples(path: Path) -> list[tuple[Sample, LoadedConversation]]:
-    """Return LoCoMo's samples with their conversations.
-
-    Raises:
-        UnreadableFile: the file does not hold LoCoMo's samples.
-    """
-    try:
-        return [(sample, _to_conversation(sample)) for sample in read_json(path, SAMPLES)]
-    except (KeyError, TypeError, ValueError) as error:
-        raise UnreadableFile(f"{path} does not hold LoCoMo's samples.") from error
-
-
-def _to_conversation(sample: Sample) -> LoadedConversation:
-    name = str(sample.sample_id)
-    return LoadedConversation(name, to_uuid(name), tuple(to_messages(sample.conversation)))
-
-
 def to_messages(conversation: dict[str, Any]) -> Iterator[Message]:
     """Yield the turns of all sessions, in order."""
     sessions = (re.fullmatch(r"session_(\d+)", key) for key in conversation)
@@ -107,21 +90,22 @@ def read_sessions(path: Path) -> list[tuple[Sample, list[Session]]]:
         UnreadableFile: the file does not hold LoCoMo's samples with observations.
     """
     try:
-        samples = [
-            (sample, _split(sample, conversation)) for sample, conversation in read_samples(path)
-        ]
+        samples = [(sample, _split(sample)) for sample in read_json(path, SAMPLES)]
     except (KeyError, IndexError) as error:
         raise UnreadableFile(f"{path} has a turn whose id names no session.") from error
+    except (TypeError, ValueError) as error:
+        raise UnreadableFile(f"{path} does not hold LoCoMo's samples.") from error
     if not any(session.observations for _, sessions in samples for session in sessions):
         raise UnreadableFile(f"{path} holds no session with observations.")
     return samples
 
 
-def _split(sample: Sample, conversation: LoadedConversation) -> list[Session]:
+def _split(sample: Sample) -> list[Session]:
     return [
         Session(number, tuple(messages), tuple(_find_observations(sample, number)))
         for number, messages in groupby(
-            conversation.messages, key=lambda message: find_session(find_turns(message)[0])
+            to_messages(sample.conversation),
+            key=lambda message: find_session(find_turns(message)[0]),
         )
     ]
 
