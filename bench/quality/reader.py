@@ -12,7 +12,8 @@ import openai
 
 FOLDER = Path(__file__).parent / "prompts"
 ANSWER, JUDGE = (Template((FOLDER / f"{name}.md").read_text()) for name in ("answer", "judge"))
-TIMEOUT_S, RETRIES = 900.0, 3
+TIMEOUT_S, RETRIES = 300.0, 3
+"""Bounds of a call: of each try, and of how often it is repeated."""
 
 
 class Model:
