@@ -29,6 +29,8 @@ NEVER_SAID = "Says that this is not known, or was never said."
 CATEGORIES = {1: "several steps", 2: "time", 3: "opinion", 4: "one step", 5: "never said"}
 """LoCoMo's kinds of questions."""
 NO_ANSWER = 5
+UNANSWERABLE = ("never said", "abstention")
+"""Kinds of questions that no message answers."""
 
 
 def _read_day(value: object) -> object:

@@ -19,7 +19,7 @@ from uuid import UUID
 import numpy as np
 from tqdm import tqdm
 
-from bench.quality.chats import Chat, read_chats, to_conversations
+from bench.quality.chats import UNANSWERABLE, Chat, read_chats, to_conversations
 from bench.quality.memory import Ask, load
 from bench.quality.report import Report
 from bench.tables import area_under_curve, render_table
@@ -72,9 +72,11 @@ def ask_all(chats: Sequence[Chat], places: Sequence[UUID], ask: Ask) -> Iterator
     for number, row in tqdm(questions, unit=" questions", desc="asking"):
         others = [place for place in range(len(chats)) if place != number]
         for place in [number, *([choice.choice(others)] if others else [])]:
-            answer = ask(places[place], row.q)
-            kind = "answerable" if row.gold else "adversarial"
+            kind = "adversarial" if row.kind in UNANSWERABLE else "answerable"
             kind = kind if place == number else "foreign"
+            if kind == "answerable" and not row.gold:
+                continue
+            answer = ask(places[place], row.q)
             sources = [source for block in answer["blocks"] for source in block["sources"]]
             named = {source["metadata"]["id"] for source in sources} & set(row.gold)
             has_answer = kind == "answerable" and len(named) >= SHOWN_SHARE * len(row.gold)
