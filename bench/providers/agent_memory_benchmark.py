@@ -6,9 +6,8 @@ file to `src/memory_bench/memory/memory_server.py`; add to `__init__.py` beside 
     from .memory_server import MemoryServer
     REGISTRY["memory-server"] = type("MemoryServerProvider", (MemoryServer, MemoryProvider), {})
 
-Then `MEMORY_URL=http://127.0.0.1:8000 MEMORY_KEY=… uv run omb run --memory memory-server …`, with
-`MEMORY_MAX_TOKENS` for the size of each answer (default: 2000). A document is a session, its
-user id ours; whatever number of documents is asked for, the answer is one in that budget.
+Then `MEMORY_URL=http://127.0.0.1:8000 MEMORY_KEY=… uv run omb run --memory memory-server …`. A
+document is a session; for any `k` the answer is one, in `MEMORY_MAX_TOKENS` (default: 2000).
 """
 
 from __future__ import annotations
@@ -80,12 +79,10 @@ class MemoryServer:
 
 def read_messages(document: Any) -> Iterator[Any]:
     """Yield a document's turns, which may be JSON in its content; else the content is one."""
-    turns: Any = document.messages
-    if not turns:
-        try:
-            turns = json.loads(document.content)
-        except ValueError:
-            turns = [{"content": document.content}]
+    try:
+        turns: Any = document.messages or json.loads(document.content)
+    except ValueError:
+        turns = [{"content": document.content}]
     for turn in turns:
         content, name = turn.get("content") or turn.get("text"), turn.get("speaker")
         if content:
