@@ -74,15 +74,36 @@ class SaidField(fields.ContentField):
 class MessageInput(fields.Strict):
     """One message, as an agent posts it, or as OpenAI's chat API shapes it."""
 
-    role = fields.WordField(choices=chat_shapes.ROLES)
-    content = SaidField()
-    timestamp = fields.ToldMomentField(required=False)
-    name = fields.TextField(required=False, max_length=200)
-    user_id = fields.NameField()
-    metadata = fields.MetadataField(required=False)
-    external_id = fields.NameField()
-    tool_calls = serializers.ListField(child=serializers.DictField(), required=False)
-    tool_call_id = fields.NameField()
+    role = fields.WordField(choices=chat_shapes.ROLES, help_text="Who speaks.")
+    content = SaidField(
+        help_text="What was said, up to 256 KiB; stored unchanged. Or OpenAI's content parts: "
+        "their texts are stored, a line each."
+    )
+    timestamp = fields.ToldMomentField(
+        required=False,
+        help_text="When it was said. ISO 8601 or ms since 1970; default: now. The speaker's days, "
+        'such as "yesterday", go by its offset.',
+    )
+    name = fields.TextField(
+        required=False, max_length=200, help_text="The speaker's name; facts will use it."
+    )
+    user_id = fields.NameField(
+        help_text="Whose it is, by your own id, where it is not the conversation's user who "
+        "speaks. That user finds it in all his conversations, and nobody else finds it in theirs."
+    )
+    metadata = fields.MetadataField(
+        required=False, help_text="Anything of yours, up to 16 KiB as JSON; returned untouched."
+    )
+    external_id = fields.NameField(
+        help_text="Your own id of it. Kept in the metadata, which answers return; list_messages "
+        "finds it."
+    )
+    tool_calls = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="Kept in the metadata. A message without content says which tools it calls.",
+    )
+    tool_call_id = fields.NameField(help_text="Kept in the metadata.")
 
     def to_internal_value(self, value: Any) -> Any:
         return super().to_internal_value(
@@ -106,29 +127,37 @@ def make_message(checked: dict[str, Any], *, now: datetime) -> Message:
 class AddInput(fields.Strict):
     """Fields shared by both calls that store messages."""
 
-    conversation_id = fields.IdField()
-    user_id = fields.NameField()
-    agent_id = fields.NameField()
+    conversation_id = fields.IdField(
+        help_text="Any UUID of yours; the conversation starts with it."
+    )
+    user_id = fields.NameField(
+        help_text="Whose the conversation is, by your own id. The first call that names one "
+        "decides; another one later is refused with 409."
+    )
+    agent_id = fields.NameField(
+        help_text="Which agent leads it, by your own id. The first call that names one decides; "
+        "another one later is refused with 409."
+    )
 
 
 class AddMessageInput(AddInput):
     """The body of `add_message`."""
 
-    message = MessageInput()
+    message = MessageInput(help_text="What was said.")
 
 
 class AddMessagesInput(fields.Batch, AddInput):
     """The body of `add_messages`."""
 
     listed = "messages"
-    messages = MessageInput(many=True, allow_empty=False)
+    messages = MessageInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
 
 
 class StoredMessage(serializers.Serializer[Any]):
     """The place where a message was stored."""
 
-    message_id = serializers.UUIDField(source="id")
-    seq = serializers.IntegerField()
+    message_id = serializers.UUIDField(source="id", help_text="The id of a message.")
+    seq = serializers.IntegerField(help_text="Its place in the conversation: 1, 2, 3, …")
 
 
 class AheadField(serializers.ListField):
@@ -137,23 +166,33 @@ class AheadField(serializers.ListField):
     child = serializers.IntegerField()
 
     def __init__(self) -> None:
-        super().__init__(required=False)
+        super().__init__(
+            required=False,
+            help_text="Where there are any: seq of messages whose time is over a day ahead of the "
+            "server's clock. They are kept as told.",
+        )
 
 
 class AddMessageOutput(StoredMessage):
     """The answer of `add_message`."""
 
-    conversation_id = serializers.UUIDField()
-    pending = serializers.IntegerField()
+    conversation_id = serializers.UUIDField(
+        help_text="The conversation, by the UUID that the agent chose."
+    )
+    pending = serializers.IntegerField(help_text="Messages not in an episode yet, this included.")
     ahead = AheadField()
 
 
 class AddMessagesOutput(serializers.Serializer[Any]):
     """The answer of `add_messages`."""
 
-    conversation_id = serializers.UUIDField()
-    messages = StoredMessage(many=True)
-    pending = serializers.IntegerField()
+    conversation_id = serializers.UUIDField(
+        help_text="The conversation, by the UUID that the agent chose."
+    )
+    messages = StoredMessage(
+        many=True, help_text="Where each message was stored, in the order of the body."
+    )
+    pending = serializers.IntegerField(help_text="Messages not in an episode yet.")
     ahead = AheadField()
 
 
@@ -236,13 +275,15 @@ def read_idempotency(request: Request) -> IdempotencyKey | None:
 class FlushInput(fields.Strict):
     """The body of `flush`."""
 
-    conversation_id = fields.IdField()
+    conversation_id = fields.IdField(
+        help_text="The conversation, by the UUID that the agent chose."
+    )
 
 
 class FlushOutput(serializers.Serializer[Any]):
     """The answer of `flush`."""
 
-    job_id = serializers.UUIDField()
+    job_id = serializers.UUIDField(help_text="Ask `jobs/{id}` until its state is done.")
 
 
 class Flush(KeyedView):
@@ -297,7 +338,9 @@ class MoveInput(fields.Strict):
 class MoveOutput(serializers.Serializer[Any]):
     """The user that a conversation belonged to before."""
 
-    previous_user_id = serializers.CharField(allow_null=True)
+    previous_user_id = serializers.CharField(
+        allow_null=True, help_text="Whose it was; null: nobody's."
+    )
 
 
 class ConversationUser(KeyedView):

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from episodic.models import Conversation, Episode, Message
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import IdField, NameField, Output, Strict, TextField
+from memoryproject.edge.fields import Column, IdField, NameField, Output, Strict, TextField
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 
@@ -19,19 +19,24 @@ from memoryproject.tenancy.views import ReadView
 class OwnerOutput(Output):
     """The user and agent that a conversation belongs to."""
 
-    table, columns = Conversation, "user_id agent_id"
+    table = Conversation
+    user_id = Column("Whose the conversation is, by your own id; null: nobody was named.")
+    agent_id = Column("Which agent leads the conversation, by your own id; null: none was named.")
 
 
 class ListedConversation(OwnerOutput):
     """A conversation in the list."""
 
-    columns = "id=external_id pending created_at"
-    pending = serializers.IntegerField(source="pending_count")
+    id = Column("The UUID that the agent chose.", "external_id")
+    pending = serializers.IntegerField(
+        source="pending_count", help_text="Messages that no episode holds yet."
+    )
+    created_at = Column("When the server first heard of it.")
 
 
 class ConversationQuery(pages.PlaceQuery):
-    user_id = NameField()
-    agent_id = NameField()
+    user_id = NameField(help_text="Only this user's.")
+    agent_id = NameField(help_text="Only this agent's.")
 
 
 class Conversations(ReadView):
@@ -51,12 +56,25 @@ class MessageOutput(Output):
     """A stored message."""
 
     table = Message
-    columns = (
-        "id conversation_id=conversation.external_id seq role name content timestamp=occurred_at "
-        "received_at metadata episode_id posted_by withheld_by"
+    id = Column("The id of the message.")
+    conversation_id = Column(
+        "The conversation, by the UUID that the agent chose.", "conversation.external_id"
     )
-    role = serializers.CharField()
-    user_id = serializers.CharField(required=False)
+    seq = Column("Its place in the conversation: 1, 2, 3, …; only what was erased leaves a gap.")
+    role = serializers.CharField(help_text="Who speaks: user, assistant, system or tool.")
+    name = Column("The speaker's name; null: none was given.")
+    content = Column("What was said, as it was posted.")
+    timestamp = Column("When it was said, by the agent's clock.", "occurred_at")
+    received_at = Column("When the server stored it.")
+    metadata = Column("What the agent gave with the message, unchanged.")
+    episode_id = Column("null: not yet processed.")
+    posted_by = Column("The key that posted it.")
+    withheld_by = Column("The rollback that quarantined it; null: none.")
+    user_id = serializers.CharField(
+        required=False,
+        help_text="Whose it is, by your own id; left out where the message names nobody: then it "
+        "is the conversation's user's.",
+    )
 
     def to_representation(self, instance: Message) -> dict[str, Any]:
         """Return a message; its user is included only if it names one of its own."""
@@ -67,11 +85,21 @@ class MessageOutput(Output):
 
 
 class MessageQuery(Strict):
-    conversation_id = IdField(source="conversation__external_id")
-    name = TextField(required=False, max_length=200)
-    external_id = NameField(source="metadata__external_id")
-    after = pages.QueryNumberField(required=False, source="seq__gt", min_value=0)
-    limit = pages.QueryNumberField(default=pages.PAGE, min_value=1, max_value=pages.PAGE_AT_MOST)
+    conversation_id = IdField(
+        source="conversation__external_id",
+        help_text="The conversation, by the UUID that the agent chose.",
+    )
+    name = TextField(required=False, max_length=200, help_text="Only what this speaker said.")
+    external_id = NameField(source="metadata__external_id", help_text="Only what you call so.")
+    after = pages.QueryNumberField(
+        required=False, source="seq__gt", min_value=0, help_text="Only seq above this."
+    )
+    limit = pages.QueryNumberField(
+        default=pages.PAGE,
+        min_value=1,
+        max_value=pages.PAGE_AT_MOST,
+        help_text="Items of a page at most; a page may have fewer.",
+    )
 
 
 class Messages(ReadView):
@@ -105,21 +133,42 @@ class EpisodeOutput(Output):
     """An episode without its messages."""
 
     table = Episode
-    columns = (
-        "id conversation_id=conversation.external_id title summary stability difficulty surprise "
-        "start_at end_at created_at last_reviewed_at consolidated_at"
+    id = Column("The id of the episode.")
+    conversation_id = Column(
+        "The conversation, by the UUID that the agent chose.", "conversation.external_id"
     )
+    title = Column("What it was about, in 5 to 15 words.")
+    summary = Column("What happened, in at most 50 words.")
+    stability = Column("FSRS: days until the chance that it is still remembered falls to 0.9.")
+    difficulty = Column("FSRS: from 1 (easy to remember) to 10.")
+    surprise = Column("From 0 (expected) to 1 (changes everything); it does not change.")
+    start_at = Column("When its first message was said.")
+    end_at = Column("When its last message was said.")
+    created_at = Column("When the episode was made.")
+    last_reviewed_at = Column(
+        "When it was last rated by how it was used in answers; at first `created_at`."
+    )
+    consolidated_at = Column("When facts were derived from it; null: not yet.")
 
 
 class ListedEpisode(EpisodeOutput):
     """An episode in the list."""
 
-    table, columns = Episode, "first_seq last_seq degraded"
+    table = Episode
+    first_seq = Column("The `seq` of its first message.")
+    last_seq = Column("The `seq` of its last message.")
+    degraded = Column("The offline engine stood in for a model.")
 
 
 class EpisodeQuery(pages.PageQuery):
-    known_at = pages.QueryMomentField(required=False, source="created_at__lte")
-    as_of = pages.QueryMomentField(required=False, source="start_at__lte")
+    known_at = pages.QueryMomentField(
+        required=False,
+        source="created_at__lte",
+        help_text="Those that there were then, also where their source was rolled back since.",
+    )
+    as_of = pages.QueryMomentField(
+        required=False, source="start_at__lte", help_text="Those that had begun then."
+    )
 
 
 class Episodes(ReadView):

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from jobs import retrying, usage
 from jobs.models import Job
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import Output, Strict
+from memoryproject.edge.fields import Column, Output, Strict
 from memoryproject.edge.pages import QueryNumberField
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
@@ -24,9 +24,18 @@ class JobOutput(Output):
     """A job, without its input."""
 
     table = Job
-    columns = (
-        "id kind state attempts error=error_class? run_after created_at started_at finished_at"
+    id = Column("The id of the job.")
+    kind = Column("What the job does.")
+    state = Column(
+        "`ready` and `running` are open; `done`, `dead` (given up after failures) and `cancelled` "
+        "are not."
     )
+    attempts = Column("How many runs were begun since it was created, or retried.")
+    error = Column("Class of the last failure.", "error_class", allow_null=True)
+    run_after = Column("No run begins before this.")
+    created_at = Column("When the job was created.")
+    started_at = Column("When its last run began; null: none has begun.")
+    finished_at = Column("When it ended; null: it is open.")
 
 
 class JobState(ReadView):
@@ -50,37 +59,53 @@ class JobRetry(KeyedView):
 
 
 class UsageQuery(Strict):
-    days = QueryNumberField(default=7, min_value=1, max_value=90)
+    days = QueryNumberField(
+        default=7, min_value=1, max_value=90, help_text="How many, today (UTC) included."
+    )
 
 
 class UsageRow(serializers.Serializer[Any]):
     """The model calls of one day, purpose and model."""
 
-    day = serializers.DateField()
-    purpose = serializers.CharField()
-    model = serializers.CharField()
-    calls = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    without_price = serializers.IntegerField()
-    input_tokens = serializers.IntegerField(source="input_sum")
-    output_tokens = serializers.IntegerField(source="output_sum")
-    cost = serializers.FloatField(source="cost_sum")
+    day = serializers.DateField(help_text="The day, in UTC.")
+    purpose = serializers.CharField(
+        help_text="What was asked for: `segment`, `consolidate` or `review`."
+    )
+    model = serializers.CharField(help_text="The language model.")
+    calls = serializers.IntegerField(help_text="How many calls were made.")
+    failed = serializers.IntegerField(
+        help_text="How many of them brought no answer of the form asked for."
+    )
+    without_price = serializers.IntegerField(help_text="Calls that `cost` does not hold.")
+    input_tokens = serializers.IntegerField(source="input_sum", help_text="Tokens that went in.")
+    output_tokens = serializers.IntegerField(source="output_sum", help_text="Tokens that came out.")
+    cost = serializers.FloatField(source="cost_sum", help_text="In the currency of the prices.")
 
 
 class StorageOutput(Output):
     """What the tenant stores, and its limits."""
 
-    table, columns = Storage, "bytes bytes_limit rows rows_limit"
+    table = Storage
+    bytes = Column("Of texts and metadata, in UTF-8.")
+    bytes_limit = Column("null: no limit.")
+    rows = Column("Messages, notes and their earlier versions.")
+    rows_limit = Column("null: no limit.")
 
 
 class UsageOutput(serializers.Serializer[Any]):
     """The cost of the language model, and what is stored."""
 
-    spent_today = serializers.FloatField()
-    daily_budget = serializers.FloatField(source="budget", allow_null=True)
-    parked_jobs = serializers.IntegerField()
-    rows = UsageRow(many=True)
-    stored = StorageOutput()
+    spent_today = serializers.FloatField(
+        help_text="What today's (UTC) calls of the language model cost."
+    )
+    daily_budget = serializers.FloatField(
+        source="budget", allow_null=True, help_text="null: no limit."
+    )
+    parked_jobs = serializers.IntegerField(help_text="Jobs paused by budget, or with no price.")
+    rows = UsageRow(
+        many=True, help_text="The calls by day, purpose and model, the newest day first."
+    )
+    stored = StorageOutput(help_text="What the tenant stores, and may store.")
 
 
 class Usage(KeyedView):

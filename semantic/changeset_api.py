@@ -11,7 +11,15 @@ from rest_framework.response import Response
 from episodic import queries as episodic_queries
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import EARLIEST, FlagField, IdField, Output, Strict, WordField
+from memoryproject.edge.fields import (
+    EARLIEST,
+    Column,
+    FlagField,
+    IdField,
+    Output,
+    Strict,
+    WordField,
+)
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.views import ReadView
 from semantic import beliefs, reverts
@@ -21,75 +29,117 @@ from semantic.renderings import ChangeOutput, StateOutput
 
 
 class ChangesetQuery(pages.PageQuery):
-    kind = WordField(choices=Changeset.Kind.choices, required=False)
+    kind = WordField(
+        choices=Changeset.Kind.choices, required=False, help_text="Only those of this kind."
+    )
 
 
 class StepsQuery(Strict):
-    after = pages.QueryNumberField(required=False, min_value=0)
+    after = pages.QueryNumberField(
+        required=False, min_value=0, help_text="Only those behind this one."
+    )
     limit = pages.QueryNumberField(
-        default=pages.PAGE_AT_MOST, min_value=1, max_value=pages.PAGE_AT_MOST
+        default=pages.PAGE_AT_MOST,
+        min_value=1,
+        max_value=pages.PAGE_AT_MOST,
+        help_text="Items of a page at most; a page may have fewer.",
     )
 
 
 class RevertInput(Reasoned):
     """The body of `changesets/{id}/revert`."""
 
-    leave_conflicts = FlagField(default=False)
+    leave_conflicts = FlagField(
+        default=False, help_text="Leave what is in the way as it is, and undo the rest."
+    )
 
 
 class ChangesetOutput(Output):
     """One consolidation run, curation, import or revert."""
 
     table = Changeset
-    columns = (
-        "id conversation_id=conversation.external_id? kind actor reason engine model "
-        "prompt_version degraded unknown_aliases job_id started_at reverts"
+    id = Column("The id of the changeset.")
+    conversation_id = Column(
+        "The conversation, by the UUID that the agent chose; null: none.",
+        "conversation.external_id",
+        allow_null=True,
     )
+    kind = Column("What kind of act it was.")
+    actor = Column("Who did it: a person, a key, the worker.")
+    reason = Column("Why; null: no reason was given, as by a worker.")
+    engine = Column("Which engine proposed the changes; null: a person or a key did.")
+    model = Column("The language model; null: none was asked.")
+    prompt_version = Column("Which instructions the language model had; null: none was asked.")
+    degraded = Column("The offline engine stood in for a model.")
+    unknown_aliases = Column("Proposals that named a fact which the engine was never shown.")
+    job_id = Column("The job whose run it was; null: a person or a key did it.")
+    started_at = Column("When it was begun.")
+    reverts = Column("The changeset that this undoes.")
 
 
 class FactStates(Output):
     """A fact before and after a step; null: it was not there."""
 
-    fact_id = serializers.UUIDField()
-    before = StateOutput(allow_null=True)
-    after = StateOutput(allow_null=True)
+    fact_id = serializers.UUIDField(help_text="The id of a fact.")
+    before = StateOutput(
+        allow_null=True, help_text="The fact before the step; null: it was not there."
+    )
+    after = StateOutput(
+        allow_null=True,
+        help_text="The fact after the step; null: the step did not change whether it is active.",
+    )
 
 
 class StepOutput(ChangeOutput):
     """One step of a changeset with the facts that it opened or closed."""
 
-    states = FactStates(many=True)
+    states = FactStates(
+        many=True, help_text="The facts that the step created, retired or restored."
+    )
 
 
 class DetailedChangeset(ChangesetOutput):
     """A changeset with its steps, in pages."""
 
-    reverted_by = serializers.UUIDField(source="reverted_by.id", allow_null=True)
-    changes = StepOutput(many=True)
-    next = serializers.CharField(allow_null=True)
+    reverted_by = serializers.UUIDField(
+        source="reverted_by.id",
+        allow_null=True,
+        help_text="The changeset that has undone this one; null: it stands.",
+    )
+    changes = StepOutput(many=True, help_text="In their order.")
+    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
 
 
 class PlannedStep(Output):
     """What a revert would do about one fact."""
 
-    fact_id = serializers.UUIDField(source="fact.id")
-    fact = serializers.CharField(source="fact.fact")
+    fact_id = serializers.UUIDField(source="fact.id", help_text="The id of a fact.")
+    fact = serializers.CharField(source="fact.fact", help_text="The sentence of the fact.")
     verdict = serializers.ChoiceField(
-        source="verdict.value", choices=[verdict.value for verdict in reverts.Verdict]
+        source="verdict.value",
+        choices=[verdict.value for verdict in reverts.Verdict],
+        help_text="`close` and `reopen`: done; `supported`: other evidence holds it, only that of "
+        "the changeset goes; `changed_later` and `held_anew`: in the way.",
     )
-    is_conflict = serializers.BooleanField(source="verdict.is_conflict")
-    later = serializers.ListField(source="later_ids", child=serializers.UUIDField())
+    is_conflict = serializers.BooleanField(
+        source="verdict.is_conflict", help_text="Whether it is in the way."
+    )
+    later = serializers.ListField(
+        source="later_ids",
+        child=serializers.UUIDField(),
+        help_text="The changesets that are in the way, oldest first.",
+    )
 
 
 class PlanOutput(Output):
     """What reverting a changeset would do now."""
 
     table = reverts.Plan
-    columns = (
-        "changeset_id=changeset.id reverted_by=reverted_by.id? conflicts=conflict_count "
-        "steps erased"
-    )
-    steps = PlannedStep(many=True)
+    changeset_id = Column("The changeset that would be reverted.", "changeset.id")
+    reverted_by = Column("null: not reverted yet.", "reverted_by.id", allow_null=True)
+    conflicts = Column("How many steps are in the way.", "conflict_count")
+    steps = PlannedStep(many=True, help_text="The last change first.")
+    erased = Column("Facts that it touched and nothing brings back.")
 
 
 class Changesets(ReadView):
@@ -149,12 +199,18 @@ def step_values(change: Change) -> dict[str, Any]:
 
 
 class DiffQuery(Strict):
-    to = pages.QueryMomentField(required=False)
-    conversation_id = IdField(required=False)
+    to = pages.QueryMomentField(
+        required=False, help_text="The later moment, included; default: now."
+    )
+    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; `from` is a word of Python's own."""
-        return {"from": pages.QueryMomentField(required=False), **super().get_fields()}
+        since = pages.QueryMomentField(
+            required=False,
+            help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
+        )
+        return {"from": since, **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         attrs = {"from": EARLIEST, "to": timezone.now(), **attrs}
@@ -166,29 +222,41 @@ class DiffQuery(Strict):
 class ComparedFact(Output):
     """A fact with its sentence."""
 
-    table, columns = Fact, "id conversation_id=conversation.external_id category fact"
+    table = Fact
+    id = Column("The id of the fact.")
+    conversation_id = Column(
+        "The conversation, by the UUID that the agent chose.", "conversation.external_id"
+    )
+    category = Column("One of the eight categories of facts.")
+    fact = Column("The fact: one sentence that can be understood by itself.")
 
 
 class DifferenceOutput(Output):
     """A fact that was active at only one of the two moments."""
 
-    what = serializers.ChoiceField(choices=[word.value for word in beliefs.Difference])
-    fact_id = serializers.UUIDField()
-    fact = ComparedFact(allow_null=True)
-    newer = ComparedFact(allow_null=True)
-    because = serializers.CharField(allow_null=True)
-    changeset = ChangesetOutput()
+    what = serializers.ChoiceField(
+        choices=[word.value for word in beliefs.Difference],
+        help_text="added; restored: retired before, active again; corrected: it was never true, "
+        "and `newer` stands in its place; replaced: it was over, and `newer` is so now; ended: "
+        "retired, with nothing in its place.",
+    )
+    fact_id = serializers.UUIDField(help_text="The id of a fact.")
+    fact = ComparedFact(allow_null=True, help_text="null: it was erased since.")
+    newer = ComparedFact(allow_null=True, help_text="What stands in its place; null: nothing.")
+    because = serializers.CharField(
+        allow_null=True,
+        help_text="Why it is retired at the later moment: superseded, wrong, reverted or erased; "
+        "null: it is active.",
+    )
+    changeset = ChangesetOutput(help_text="The last act that made it so: who, when and why.")
 
 
 class DiffOutput(Output):
     """The differences between two moments."""
 
-    to = serializers.DateTimeField()
-    items = DifferenceOutput(many=True)
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields; `from` is a word of Python's own."""
-        return {"from": serializers.DateTimeField(), **super().get_fields()}
+    from_ = serializers.DateTimeField(help_text="The earlier moment.")
+    to = serializers.DateTimeField(help_text="The later moment.")
+    items = DifferenceOutput(many=True, help_text="In the order of the acts, oldest first.")
 
 
 class Diff(ReadView):

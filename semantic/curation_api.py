@@ -21,38 +21,54 @@ from semantic.renderings import CATEGORIES, ListedFact, render_fact
 class Reasoned(fields.Strict):
     """The reason that every act of curation needs."""
 
-    reason = fields.ContentField(max_length=curation.REASON_AT_MOST)
+    reason = fields.ContentField(
+        max_length=curation.REASON_AT_MOST, help_text="Why; kept with the changeset."
+    )
 
 
 class ReasonedByCase(Reasoned):
     """A reason, with the receipt of the answer that led to the act."""
 
-    case_id = fields.IdField(required=False)
+    case_id = fields.IdField(
+        required=False, help_text="The receipt of the answer that led to it; kept with the reason."
+    )
 
 
 class InvalidateInput(ReasonedByCase):
     """The body of `facts/{id}/invalidate`."""
 
-    because = fields.WordField(choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value])
+    because = fields.WordField(
+        choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value],
+        help_text="superseded: it was true until now; wrong: it never was, and the same words do "
+        "not bring it back.",
+    )
 
 
 class CorrectInput(ReasonedByCase):
     """The body of `facts/{id}/correct`."""
 
-    fact = fields.ContentField(source="sentence", max_length=curation.SENTENCE_AT_MOST)
-    category = fields.WordField(choices=CATEGORIES, required=False)
+    fact = fields.ContentField(
+        source="sentence", max_length=curation.SENTENCE_AT_MOST, help_text="The right sentence."
+    )
+    category = fields.WordField(choices=CATEGORIES, required=False, help_text="Absent: as it was.")
     keywords = serializers.ListField(
         child=fields.ContentField(max_length=curation.KEYWORD_AT_MOST),
         max_length=curation.KEYWORDS_AT_MOST,
         required=False,
+        help_text="Absent: those that the sentence still holds, and its own names and nouns.",
     )
-    version = fields.WholeNumberField(required=False, min_value=1)
+    version = fields.WholeNumberField(
+        required=False,
+        min_value=1,
+        help_text="Nothing is done (409) if the fact has changed since it had this one.",
+    )
 
 
 class CuratedFact(ListedFact):
     """A fact after an act of curation."""
 
-    columns = "version changeset_id"
+    version = fields.Column("Raised by each change of state, from 1.")
+    changeset_id = fields.Column("The act; revert it to undo it.")
 
 
 class Curating(KeyedView):

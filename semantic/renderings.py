@@ -8,7 +8,7 @@ from rest_framework import serializers
 from episodic.api import StoredMessage
 from episodic.models import Conversation, Message
 from episodic.read_api import ListedEpisode
-from memoryproject.edge.fields import Output
+from memoryproject.edge.fields import Column, Output
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, states
 from semantic.engines import Category
@@ -21,16 +21,37 @@ class FactOutput(Output):
     """A fact with the episodes behind it."""
 
     table = Fact
-    columns = "id conversation_id category fact keywords source_episodic_ids valid_at invalid_at"
-    source_episodic_ids = serializers.ListField(child=serializers.UUIDField())
+    id = Column("The id of the fact.")
+    conversation_id = Column("The conversation, by the UUID that the agent chose.")
+    category = Column("One of the eight categories of facts.")
+    fact = Column("The fact: one sentence that can be understood by itself.")
+    keywords = Column("Names and nouns of the fact, by which it is found too.")
+    source_episodic_ids = serializers.ListField(
+        child=serializers.UUIDField(), help_text="The episodes that support it now, oldest first."
+    )
+    valid_at = Column("From when on it was true.")
+    invalid_at = Column("When the server stopped believing it; null: active.")
 
 
 class VersionOutput(Output):
     """A fact in a chain of versions."""
 
     table = Fact
-    columns = "id fact valid_at valid_until created_at invalid_at invalidated_because superseded_by"
-    invalidated_because = serializers.CharField(allow_null=True)
+    id = Column("The id of the fact.")
+    fact = Column("The fact: one sentence that can be understood by itself.")
+    valid_at = Column("From when on it was true in the world.")
+    valid_until = Column(
+        "Until when it was true in the world, equal to `valid_at` if never; null: no end is known."
+    )
+    created_at = Column("When the server began to believe it.")
+    invalid_at = Column("When the server stopped believing it; null: active.")
+    invalidated_because = serializers.CharField(
+        allow_null=True,
+        help_text="Why it is not active: `superseded` (the world changed), `wrong` (it was never "
+        "true), `reverted`, `erased`, `waiting` (pending review), or `forgotten` (a user asked "
+        "for it); null: it is active.",
+    )
+    superseded_by = Column("The fact that replaced it; null: none.")
 
 
 class ListedFact(FactOutput, VersionOutput):
@@ -40,65 +61,104 @@ class ListedFact(FactOutput, VersionOutput):
 class StateOutput(Output):
     """Whether a fact was active."""
 
-    table, columns = states.State, "because? valid_until superseded_by"
+    table = states.State
+    because = Column(
+        "Why not: superseded, wrong, reverted, erased or waiting; null: it was active.",
+        allow_null=True,
+    )
+    valid_until = Column("Until when it was true in the world; null: no end is known.")
+    superseded_by = Column("The fact that replaced it; null: none.")
 
 
 class EvidenceMessage(Output):
     """A message that says a fact, without its content: who said it, and who posted it."""
 
-    table, columns = Message, "id seq role name posted_by withheld_by"
-    role = serializers.CharField()
+    table = Message
+    id = Column("The id of the message.")
+    seq = Column("Its place in the conversation: 1, 2, 3, …; only what was erased leaves a gap.")
+    role = serializers.CharField(help_text="Who speaks: user, assistant, system or tool.")
+    name = Column("The speaker's name; null: none was given.")
+    posted_by = Column("The API key; null: none.")
+    withheld_by = Column("null: it counts.")
 
 
 class EvidenceOutput(Output):
     """What supports a fact, or once did."""
 
     table = Evidence
-    columns = (
-        "episode_id message_seqs messages changeset_id changeset.engine changeset.model "
-        "changeset.prompt_version withdrawn_by"
+    episode_id = Column("The id of an episode.")
+    message_seqs = Column("Messages that say it; []: the whole episode.")
+    messages = EvidenceMessage(many=True, help_text="These messages; what was erased is missing.")
+    changeset_id = Column("What brought it in.")
+    engine = Column("null: a person.", "changeset.engine")
+    model = Column("null: no language model.", "changeset.model")
+    prompt_version = Column(
+        "Which instructions the language model had; null: none was asked.",
+        "changeset.prompt_version",
     )
-    messages = EvidenceMessage(many=True)
+    withdrawn_by = Column("The changeset that took it back; null: it counts.")
 
 
 class ChangeOutput(Output):
     """One step of a changeset."""
 
-    table, columns = Change, "position action memory_id other_memory_id note"
+    table = Change
+    position = Column("Order within the changeset.")
+    action = Column("What the step did.")
+    memory_id = Column("What changed; null: nothing.")
+    other_memory_id = Column("What it replaced or came from.")
+    note = Column("A code: duplicate, declared_wrong, …")
 
 
 class HistoryOutput(ChangeOutput):
     """One step that touched a fact: who, when and why."""
 
-    columns = (
-        "changeset_id changeset.kind changeset.actor changeset.reason changeset.case_id "
-        "at=changeset.started_at"
+    changeset_id = Column("The changeset that the step is part of.")
+    kind = Column("What kind of act the changeset was.", "changeset.kind")
+    actor = Column("Who did it: a person, a key or a worker.", "changeset.actor")
+    reason = Column("Why, as it was given; null: no reason was given.", "changeset.reason")
+    case_id = Column(
+        "The receipt of the answer that led to it; null: none was named.", "changeset.case_id"
     )
-    before = StateOutput(allow_null=True)
-    after = StateOutput(allow_null=True)
+    at = Column("When the changeset was begun.", "changeset.started_at")
+    before = StateOutput(allow_null=True, help_text="null: the step did not open or close it.")
+    after = StateOutput(
+        allow_null=True,
+        help_text="The fact after the step; null: the step did not change whether it is active.",
+    )
 
 
 class DetailedFact(ListedFact):
     """A fact with its evidence and its history."""
 
-    columns = "version changeset_id"
-    evidence = EvidenceOutput(many=True)
-    history = HistoryOutput(many=True)
-    versions = VersionOutput(many=True)
+    version = Column("Raised by each change of state.")
+    changeset_id = Column("What brought it in.")
+    evidence = EvidenceOutput(many=True, help_text="The episodes that support it, or once did.")
+    history = HistoryOutput(many=True, help_text="Oldest first; of more than 1,000 the newest.")
+    versions = VersionOutput(
+        many=True, help_text="What it replaced and what replaced it, itself included, oldest first."
+    )
 
 
 class SupportedFact(Output):
     """A fact that an episode supports."""
 
     table = Evidence
-    columns = "id=fact_id fact.fact fact.category fact.invalid_at message_seqs withdrawn_by"
+    id = Column("The id of the fact.", "fact_id")
+    fact = Column("The fact: one sentence that can be understood by itself.", "fact.fact")
+    category = Column("One of the eight categories of facts.", "fact.category")
+    invalid_at = Column("When the server stopped believing it; null: active.", "fact.invalid_at")
+    message_seqs = Column(
+        "The `seq` of the messages in the episode that say it; empty: the whole episode."
+    )
+    withdrawn_by = Column("The changeset that took the evidence back; null: it counts.")
 
 
 class DetailedEpisode(ListedEpisode):
     """An episode with its messages and the facts extracted from it."""
 
-    messages = StoredMessage(many=True)
-    facts = SupportedFact(many=True)
+    messages = StoredMessage(many=True, help_text="Oldest first.")
+    facts = SupportedFact(many=True, help_text="Oldest first.")
 
 
 def render_fact(

@@ -24,18 +24,17 @@ SHOWN_AS: Mapping[type[Any], type[Any]] = {
 }
 
 
-def show(owner: type[Any], entry: str) -> tuple[str, Any]:
-    """Return name and field for an entry of `Output.columns`."""
-    name, _, path = entry.rstrip("?").rpartition("=")
-    *way, last = path.split(".")
+def show(owner: type[Any], name: str, column: serializers.Field[Any, Any, Any, Any]) -> Any:
+    """Return the field for a `Column`."""
+    *way, last = (column.source or name).split(".")
     for step in way:
         declared = _find_declared(owner, step)
         owner = getattr(declared, "related_model", None) or _without_null(declared)
     declared = _find_declared(owner, last)
     source = ".".join([*way, getattr(declared, "attname", last)])
-    name = name or last
     options: dict[str, Any] = {} if source == name else {"source": source}
-    return name, _make_field(declared, allow_null=entry.endswith("?"), **options)
+    allow_null, help_text = column.allow_null, column.help_text
+    return _make_field(declared, allow_null=allow_null, help_text=help_text, **options)
 
 
 def _find_declared(owner: type[Any], name: str) -> Any:

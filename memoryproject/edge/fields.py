@@ -255,26 +255,28 @@ class Batch(Strict):
         return super().to_internal_value(value)
 
 
+class Column(serializers.Field):  # type: ignore[type-arg]
+    """A field of an `Output` with the type of its table's column, or of what `source` leads to."""
+
+    def __init__(self, help_text: str, source: str = "", *, allow_null: bool = False) -> None:
+        super().__init__(help_text=help_text, source=source or None, allow_null=allow_null)
+
+
 class Output(serializers.Serializer):  # type: ignore[type-arg]
     """Fields of an answer; in a field that may be null, an empty text becomes null."""
 
     table: ClassVar[type[Any]] = object
-    """The model or dataclass."""
-    columns: ClassVar[str] = ""
-    """Its columns to show, before all other fields; the name of a declared field sets the position
-    of that field. Entries are `name`, `path.to.name` or `name=path`; with a `?` at the end, an
-    empty text becomes null."""
+    """The model or dataclass whose columns it shows."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         declared: dict[str, Any] = cls._declared_fields
         bases = [getattr(base, "_declared_fields", {}) for base in cls.__bases__]
         inherited = {name: declared[name] for fields in bases for name in fields}
-        shown = dict(
-            (entry, declared[entry]) if entry in declared else show(cls.table, entry)
-            for entry in vars(cls).get("columns", "").split()
-        )
-        cls._declared_fields = {**inherited, **shown, **declared}
+        cls._declared_fields = {
+            name.rstrip("_"): show(cls.table, name, field) if isinstance(field, Column) else field
+            for name, field in {**inherited, **declared}.items()
+        }
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         shown = super().to_representation(instance)

@@ -49,14 +49,27 @@ class QueryMomentField(fields.AskedMomentField):
 class PlaceQuery(fields.Strict):
     """The page of a list. A field's `source` is the lookup with which it filters the rows."""
 
-    after = fields.IdField(required=False, source="id__lt")
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+    after = fields.IdField(
+        required=False, source="id__lt", help_text="The `next` of the page before."
+    )
+    limit = QueryNumberField(
+        default=PAGE,
+        min_value=1,
+        max_value=PAGE_AT_MOST,
+        help_text="Items of a page at most; a page may have fewer.",
+    )
 
 
 class PageQuery(PlaceQuery):
-    conversation_id = fields.IdField(required=False, source="conversation__external_id")
-    user_id = fields.NameField(source="conversation__user_id")
-    agent_id = fields.NameField(source="conversation__agent_id")
+    conversation_id = fields.IdField(
+        required=False, source="conversation__external_id", help_text="Only what belongs to it."
+    )
+    user_id = fields.NameField(
+        source="conversation__user_id", help_text="Only of this user's conversations."
+    )
+    agent_id = fields.NameField(
+        source="conversation__agent_id", help_text="Only of this agent's conversations."
+    )
 
 
 class StoredBytes(models.Func):
@@ -116,7 +129,7 @@ def describe_page(call: str, query: Form, item: Form, name: str) -> Callable[[Vi
     """Return the decorator that describes a call which lists `item` in pages."""
     columns = {
         "__doc__": "A page of a list.",
-        "items": item(many=True),
+        "items": item(many=True, help_text="The items of this page."),
         "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
     }
     page = type(name, (serializers.Serializer,), columns)

@@ -17,14 +17,25 @@ from memoryproject.edge.reference import CALLS
 
 View = TypeVar("View", bound=Callable[..., Any])
 
+PATH = {
+    "context_id": "The id of a context, from `POST contexts`.",
+    "conversation_id": "The conversation, by the UUID that the agent chose.",
+    "event_id": "The id of an event, from `GET webhooks/{id}/events`.",
+    "memory_id": "The id of a memory: an episode, a fact or a note.",
+    "retrieval_id": "The id of a receipt, as `Memory-Receipt` names it.",
+    "test_id": "The id of a memory test, from `GET memory_tests`.",
+}
+"""What ids in paths mean; the others are the ids of what they name."""
+
 
 class Error(serializers.Serializer[Any]):
     """An error."""
 
-    code = serializers.CharField()
-    message = serializers.CharField()
+    code = serializers.CharField(help_text="A word for programs.")
+    message = serializers.CharField(help_text="A sentence for people.")
     fields = serializers.DictField(  # type: ignore[assignment]
-        child=serializers.ListField(child=serializers.CharField())
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="What is wrong by the path of the field, such as `message.role`.",
     )
 
 
@@ -72,6 +83,14 @@ class OperationSchema(AutoSchema):
         operation["description"] = f"{operation['description']}\n\n{sentence}"
         return operation
 
+    def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
+        parameters: list[dict[str, Any]] = super()._resolve_path_parameters(variables)  # type: ignore[no-untyped-call]
+        for one in parameters:
+            word = one["name"].removesuffix("_id")
+            article = "an" if word[0] in "aeiou" else "a"
+            one["description"] = PATH.get(one["name"], f"The id of {article} {word}.")
+        return parameters
+
     def _process_override_parameters(self, direction: str = "request") -> Any:
         self._reads_query = True
         try:
@@ -88,7 +107,8 @@ class OperationSchema(AutoSchema):
         mapped: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         if is_body:
             mapped["additionalProperties"] = False
-            mapped["properties"] |= {name: {} for name in sorted(serializer.ignored)}
+            gone = {"description": "Passed over, whatever it is."}
+            mapped["properties"] |= dict.fromkeys(sorted(serializer.ignored), gone)
         return mapped
 
     def _map_serializer_field(

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import Output
+from memoryproject.edge.fields import Column, Output
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
@@ -17,33 +17,50 @@ from memoryproject.text.cleaning import LINK_STYLES
 class TenantOutput(Output):
     """A tenant."""
 
-    table, columns = Tenant, "id name"
+    table = Tenant
+    id = Column("The id by which the server knows it.")
+    name = Column("The name that it was given.")
 
 
 class KeyOutput(Output):
     """A key, without its secret."""
 
-    table, columns = APIKey, "id name prefix links expires_at user_ids"
-    links = serializers.ChoiceField(choices=LINK_STYLES)
+    table = APIKey
+    id = Column("The id by which the server knows it.")
+    name = Column("The name that it was given.")
+    prefix = Column("The first characters of the secret.")
+    links = serializers.ChoiceField(
+        choices=LINK_STYLES, help_text="How its answers print links, where a call does not say."
+    )
+    expires_at = Column("null: never.")
+    user_ids = Column("Whose conversations and notes alone it may touch; empty: all of the tenant.")
 
 
 class LimitOutput(serializers.Serializer[Any]):
     """The rate at which a key, or all keys of its tenant together, may call or send."""
 
-    of = serializers.ChoiceField(choices=["key", "tenant"])
-    unit = serializers.ChoiceField(choices=[limits.CALLS, limits.BYTES])
-    rate = serializers.IntegerField()
-    burst = serializers.IntegerField()
-    left = serializers.IntegerField()
+    of = serializers.ChoiceField(
+        choices=["key", "tenant"],
+        help_text="Whose limit: that of the key, or of all keys of the tenant together.",
+    )
+    unit = serializers.ChoiceField(
+        choices=[limits.CALLS, limits.BYTES],
+        help_text="What is counted: calls, or bytes of their bodies.",
+    )
+    rate = serializers.IntegerField(help_text="So many a minute.")
+    burst = serializers.IntegerField(help_text="So many may come at once.")
+    left = serializers.IntegerField(help_text="So many may come now.")
 
 
 class WhoAmIOutput(serializers.Serializer[Any]):
     """The tenant and permissions of a key."""
 
-    tenant = TenantOutput()
-    key = KeyOutput()
-    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
-    limits = LimitOutput(many=True)
+    tenant = TenantOutput(help_text="The tenant that the key belongs to.")
+    key = KeyOutput(help_text="The key, without its secret.")
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=Scope.choices), help_text="What the key may do."
+    )
+    limits = LimitOutput(many=True, help_text="Empty: no limit.")
 
 
 class WhoAmI(KeyedView):

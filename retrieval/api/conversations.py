@@ -35,8 +35,12 @@ DAYS_AT_MOST = 36_500
 class RecentInput(ScopedInput):
     """The body of `recent_memory/raw`."""
 
-    days_limit = fields.WholeNumberField(required=False, min_value=1, max_value=DAYS_AT_MOST)
-    limit = fields.WholeNumberField(default=RECENT_LIMIT, min_value=1, max_value=100)
+    days_limit = fields.WholeNumberField(
+        required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
+    )
+    limit = fields.WholeNumberField(
+        default=RECENT_LIMIT, min_value=1, max_value=100, help_text="Episodes at most."
+    )
 
 
 class RecentTextInput(RecentInput):
@@ -49,15 +53,24 @@ class RecentTextInput(RecentInput):
 class ConversationOutput(OwnerOutput):
     """Whose a conversation is, and how far it is processed."""
 
-    id = serializers.UUIDField()
-    messages = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    episodes = serializers.IntegerField()
-    facts = serializers.IntegerField()
-    open_jobs = serializers.IntegerField()
-    set_aside = serializers.IntegerField()
-    waits_for = serializers.ListField(child=serializers.CharField())
-    indexed_through_seq = serializers.IntegerField()
+    id = serializers.UUIDField(help_text="The UUID that the agent chose.")
+    messages = serializers.IntegerField(
+        help_text="Messages stored; those that were erased are not counted."
+    )
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    episodes = serializers.IntegerField(help_text="Episodes made of them.")
+    facts = serializers.IntegerField(help_text="Active facts.")
+    open_jobs = serializers.IntegerField(help_text="Jobs ready or running.")
+    set_aside = serializers.IntegerField(
+        help_text="Messages and episodes that no run got past; `conversations/{id}/retry` takes "
+        "them up again."
+    )
+    waits_for = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Why open jobs failed last: `BudgetSpent` waits for the next day or for a "
+        "higher budget, `ModelUnavailable` for the language model.",
+    )
+    indexed_through_seq = serializers.IntegerField(help_text="All up to this are in episodes.")
 
 
 class Recent(ReadView):

@@ -23,7 +23,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from episodic import queries as episodic_queries
 from memoryproject.edge.errors import NotFound
-from memoryproject.edge.fields import NAME_AT_MOST, NameField, Output, Strict, WordField
+from memoryproject.edge.fields import NAME_AT_MOST, Column, NameField, Output, Strict, WordField
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.pages import QueryMomentField, QueryNumberField
 from memoryproject.edge.schema import describe
@@ -84,18 +84,30 @@ class ProfileQuery(Strict):
 class EarlierFact(Output):
     """A fact that a newer one replaces."""
 
-    table, columns = FactHit, "id fact valid_at"
-    id = serializers.UUIDField()
+    table = FactHit
+    id = serializers.UUIDField(help_text="The id of the fact.")
+    fact = Column("The fact: one sentence that can be understood by itself.")
+    valid_at = Column("From when on it was true in the world.")
 
 
 class ProfileFact(EarlierFact):
     """A line of a profile, with its sources and the facts that it replaces."""
 
-    category = serializers.ChoiceField(choices=CATEGORIES)
-    conversation_id = serializers.UUIDField()
-    source_episodic_ids = serializers.ListField(child=serializers.UUIDField(), source="episode_ids")
-    sources = Source(many=True, source="messages")
-    earlier = serializers.SerializerMethodField()
+    category = serializers.ChoiceField(
+        choices=CATEGORIES, help_text="One of the eight categories of facts."
+    )
+    conversation_id = serializers.UUIDField(
+        help_text="The conversation, by the UUID that the agent chose."
+    )
+    source_episodic_ids = serializers.ListField(
+        child=serializers.UUIDField(),
+        source="episode_ids",
+        help_text="The episodes that support it now, oldest first.",
+    )
+    sources = Source(
+        many=True, source="messages", help_text="The messages that say it, oldest first."
+    )
+    earlier = serializers.SerializerMethodField(help_text="Facts that it replaces, newest first.")
 
     @extend_schema_field(EarlierFact(many=True))
     def get_earlier(self, hit: FactHit) -> Any:
@@ -105,28 +117,41 @@ class ProfileFact(EarlierFact):
 class ProfileEpisode(Output):
     """One of the last episodes."""
 
-    table, columns = EpisodeHit, "id title summary end_at"
-    id = serializers.UUIDField()
-    conversation_id = serializers.UUIDField()
+    table = EpisodeHit
+    id = serializers.UUIDField(help_text="The id of the episode.")
+    title = Column("What it was about, in 5 to 15 words.")
+    summary = Column("What happened, in at most 50 words.")
+    end_at = Column("When its last message was said.")
+    conversation_id = serializers.UUIDField(
+        help_text="The conversation, by the UUID that the agent chose."
+    )
 
 
 class ProfileSection(serializers.Serializer[Any]):
     """A part of a profile: facts, or for `episodes` the last episodes."""
 
-    name = serializers.ChoiceField(choices=SECTIONS)
-    facts = ProfileFact(many=True)
-    episodes = ProfileEpisode(many=True)
+    name = serializers.ChoiceField(
+        choices=SECTIONS,
+        help_text="dangers; guidelines (how to treat them); identity (who this is); preferences; "
+        "present (present matters and plans); episodes (the last ones).",
+    )
+    facts = ProfileFact(many=True, help_text="Its lines, newest first; none in `episodes`.")
+    episodes = ProfileEpisode(
+        many=True, help_text="The last episodes, newest first; none in other sections."
+    )
 
 
 class ProfileOutput(serializers.Serializer[Any]):
     """A profile as JSON."""
 
-    sections = ProfileSection(many=True)
-    text = serializers.CharField()
-    left_out = serializers.IntegerField()
-    tokens = serializers.IntegerField()
-    counter = serializers.CharField()
-    receipt = serializers.UUIDField()
+    sections = ProfileSection(
+        many=True, help_text="Those that have lines, in the order of the text."
+    )
+    text = serializers.CharField(help_text="The profile as markdown.")
+    left_out = serializers.IntegerField(help_text="Lines that `max_tokens` has no room for.")
+    tokens = serializers.IntegerField(help_text="Size of `text`.")
+    counter = serializers.CharField(help_text="How `max_tokens` was counted.")
+    receipt = serializers.UUIDField(help_text="Names this answer in audits.")
 
 
 ANSWERS = {
@@ -143,10 +168,10 @@ class Names(Strict):
     agent_id = NameField()
 
 
-def in_path(name: str) -> OpenApiParameter:
+def in_path(name: str, description: str) -> OpenApiParameter:
     """Return the description of a user's or an agent's id in a path."""
     form = {"type": "string", "minLength": 1, "maxLength": NAME_AT_MOST}
-    return OpenApiParameter(name, form, OpenApiParameter.PATH)
+    return OpenApiParameter(name, form, OpenApiParameter.PATH, description=description)
 
 
 class ProfileView(ReadView):
@@ -200,7 +225,11 @@ class UserProfile(ProfileView):
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_user(self.tenant(), named["user_id"])
 
-    @describe("get_user_profile", answers=ANSWERS, parameters=[ProfileQuery, in_path("user_id")])
+    @describe(
+        "get_user_profile",
+        answers=ANSWERS,
+        parameters=[ProfileQuery, in_path("user_id", "Whose profile, by your own id.")],
+    )
     def get(self, request: Request, user_id: str) -> HttpResponseBase:
         return self.answer(**self.read(Names, {"user_id": user_id}))
 
@@ -211,7 +240,14 @@ class AgentProfile(ProfileView):
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_agent(self.tenant(), named["agent_id"])
 
-    @describe("get_agent_profile", answers=ANSWERS, parameters=[ProfileQuery, in_path("agent_id")])
+    @describe(
+        "get_agent_profile",
+        answers=ANSWERS,
+        parameters=[
+            ProfileQuery,
+            in_path("agent_id", "From whose conversations, by your own id of the agent."),
+        ],
+    )
     def get(self, request: Request, agent_id: str) -> HttpResponseBase:
         return self.answer(**self.read(Names, {"agent_id": agent_id}))
 

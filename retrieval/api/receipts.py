@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import Output
+from memoryproject.edge.fields import Column, Output
 from memoryproject.edge.pages import PageQuery, describe_page, take_page
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Tenant
@@ -23,20 +23,49 @@ from retrieval.receipts import replay
 class HitOutput(Output):
     """One memory that an answer served."""
 
-    table, columns = RetrievalHit, "memory_id kind rank score lexical_rank vector_rank"
-    kind = serializers.CharField(source="memory_kind")
+    table = RetrievalHit
+    memory_id = Column("The id of a memory: an episode, a fact or a note.")
+    kind = serializers.CharField(
+        source="memory_kind", help_text="What kind of memory it is: episode, fact or note."
+    )
+    rank = Column("1 is best: counted by kind of memory, in a search over all kinds.")
+    score = Column("What it is ordered by; of a search the relevance.")
+    lexical_rank = Column("Its rank by keywords, 1 is best; null: not among them.")
+    vector_rank = Column("Its semantic rank, 1 is best; null: not among them.")
 
 
 class RetrievalOutput(Output):
     """A receipt."""
 
     table = Retrieval
-    columns = (
-        "id conversation_id=conversation.external_id? asked_by=asked_by.name? kind query "
-        "parameters embedding_model counts tokens relevance degraded created_at"
+    id = Column("The id of the receipt.")
+    conversation_id = Column(
+        "null: there was no such conversation.", "conversation.external_id", allow_null=True
     )
-    embedding_model = serializers.CharField()
-    hits = HitOutput(many=True)
+    asked_by = Column("The name of the caller's key.", "asked_by.name", allow_null=True)
+    kind = Column("The call that was answered.")
+    query = Column("What was asked, in the caller's words.")
+    parameters = Column("Every parameter as it was applied.")
+    embedding_model = serializers.CharField(
+        help_text="The model of the semantic ranking; empty: only keywords were searched."
+    )
+    counts = Column(
+        "By kind of memory, how many the keyword ranking (`lexical`) and the semantic one "
+        "(`vector`) found; kinds of which none was found are missing."
+    )
+    tokens = Column("The size of the answer in tokens, estimated.")
+    relevance = Column(
+        "How likely it is that the answer holds what was asked for, 0 to 1; null: not known, as "
+        "with another scope than conversation, or where only words were searched."
+    )
+    degraded = Column(
+        "What was missing: `no_vectors`, only keywords were searched; `old_vectors`, the "
+        "embedding model has changed and older memories were found by keyword; null: nothing."
+    )
+    created_at = Column("When the answer was given.")
+    hits = HitOutput(
+        many=True, help_text="The memories that were served: by kind, then best first."
+    )
 
 
 class Retrievals(ReadView):
@@ -68,10 +97,16 @@ class OneRetrieval(ReadView):
 class ReplayOutput(serializers.Serializer[Any]):
     """The text of an answer, rebuilt."""
 
-    receipt = serializers.UUIDField()
-    text = serializers.CharField(allow_null=True)
-    exact = serializers.BooleanField()
-    erased = serializers.IntegerField()
+    receipt = serializers.UUIDField(help_text="The id of the receipt.")
+    text = serializers.CharField(
+        allow_null=True,
+        help_text="As it was served, `[erased]` where something was erased since; of the raw form "
+        "its markdown. null: what it was made of was not kept, as of searches.",
+    )
+    exact = serializers.BooleanField(
+        help_text="Whether it is what was served, to the letter, by a keyed hash of that."
+    )
+    erased = serializers.IntegerField(help_text="Places at which something was erased since.")
 
 
 class RetrievalReplay(ReadView):

@@ -138,94 +138,153 @@ class RetrieveInput(ContextInput):
 class RawMessage(serializers.Serializer[Any]):
     """A message in an episode."""
 
-    role = serializers.CharField()
-    content = serializers.CharField()
+    role = serializers.CharField(help_text="Who speaks: user, assistant, system or tool.")
+    content = serializers.CharField(help_text="What was said, as it was posted.")
 
 
 class RawFact(FactOutput):
     """A fact that answers."""
 
-    score = serializers.FloatField()
+    score = serializers.FloatField(
+        help_text="What it is ordered by: the reciprocal ranks of both rankings added up; 0.033 "
+        "at most."
+    )
 
 
 class FullEpisode(EpisodeOutput):
     """An episode with its messages."""
 
-    messages = RawMessage(many=True)
+    messages = RawMessage(many=True, help_text="All messages of the episode, oldest first.")
 
 
 class RawEpisode(FullEpisode):
     """An episode that answers."""
 
-    score = serializers.FloatField()
+    score = serializers.FloatField(
+        help_text="What it is ordered by: the reciprocal ranks of both rankings added up, times "
+        "retrievability; 0.033 at most."
+    )
 
 
 class Source(fields.Output):
     """A message behind a memory."""
 
-    table, columns = MessageRow, "message_id seq role name? timestamp=said_at metadata"
-    message_id = serializers.UUIDField(source="id")
+    table = MessageRow
+    message_id = serializers.UUIDField(source="id", help_text="The id of a message.")
+    seq = fields.Column(
+        "Its place in the conversation: 1, 2, 3, …; only what was erased leaves a gap."
+    )
+    role = fields.Column("Who speaks: user, assistant, system or tool.")
+    name = fields.Column("The speaker's name; null: none was given.", allow_null=True)
+    timestamp = fields.Column("When it was said, by the agent's clock.", "said_at")
+    metadata = fields.Column("What the agent gave with the message, unchanged.")
 
 
 class BlockOutput(serializers.Serializer[Any]):
     """A part of the packed text."""
 
-    text = serializers.CharField()
-    sources = Source(source="messages", many=True)
+    text = serializers.CharField(help_text="Markdown: all facts, or one day of one episode.")
+    sources = Source(
+        source="messages", many=True, help_text="The messages that it shows, or that say its facts."
+    )
 
 
 class RecentMessage(Source):
     """A message that no episode holds yet."""
 
-    content = serializers.CharField()
+    content = serializers.CharField(help_text="What was said, as it was posted.")
 
 
 class Legs(serializers.Serializer[Any]):
     """Number of memories found by BM25, and number found by vector."""
 
-    lexical = serializers.IntegerField()
-    vector = serializers.IntegerField()
+    lexical = serializers.IntegerField(help_text="How many the keyword ranking (BM25) found.")
+    vector = serializers.IntegerField(help_text="How many the semantic ranking found.")
 
 
 class HowFound(fields.Output):
     """How a memory was found; a rank is null if that ranking did not return it."""
 
     table = Hit
-    columns = "rank lexical_rank vector_rank rrf retrievability score terms"
+    rank = fields.Column("1 is best: counted by kind of memory, in a search over all kinds.")
+    lexical_rank = fields.Column("Its rank by keywords, 1 is best; null: not among them.")
+    vector_rank = fields.Column("Its semantic rank, 1 is best; null: not among them.")
+    rrf = fields.Column("The reciprocal ranks of both rankings, added up.")
+    retrievability = fields.Column(
+        "The chance that the episode is still remembered, from 0 to 1; of a fact 1."
+    )
+    score = fields.Column("What it is ordered by; of a search the relevance.")
+    terms = fields.Column("Stems of the query that it holds.")
 
 
 class Explanation(serializers.Serializer[Any]):
     """How an answer was found."""
 
-    legs = serializers.DictField(child=Legs())
-    hits = serializers.DictField(child=HowFound())
+    legs = serializers.DictField(child=Legs(), help_text="By kind of memory.")
+    hits = serializers.DictField(child=HowFound(), help_text="By memory id.")
 
 
 class FenceOutput(fields.Output):
     """Marks to put around the text."""
 
-    table, columns = Fence, "nonce opening closing"
-    nonce = serializers.CharField()
+    table = Fence
+    nonce = serializers.CharField(help_text="The random word in both.")
+    opening = fields.Column("The mark before the text.")
+    closing = fields.Column("The mark behind the text.")
 
 
 class RawAnswer(serializers.Serializer[Any]):
     """The answer of `retrieve_memory/raw`."""
 
-    semantic = RawFact(many=True)
-    episodic = RawEpisode(many=True)
-    sources = serializers.DictField(child=Source(many=True))
-    blocks = BlockOutput(many=True, allow_null=True)
-    cut = serializers.ListField(child=serializers.UUIDField())
-    recent = RecentMessage(many=True, allow_null=True)
-    explain = Explanation(allow_null=True)
-    fence = FenceOutput(allow_null=True)
-    relevance = serializers.FloatField(allow_null=True)
-    receipt = serializers.UUIDField()
-    indexed_through_seq = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    degraded = serializers.CharField(allow_null=True)
-    counter = serializers.CharField()
-    corrections = serializers.DictField(child=serializers.CharField(), required=False)
+    semantic = RawFact(many=True, help_text="The facts, best first.")
+    episodic = RawEpisode(many=True, help_text="The episodes, best first.")
+    sources = serializers.DictField(
+        child=Source(many=True),
+        help_text="By memory id: the messages that say a fact; an episode's `messages`, in order.",
+    )
+    blocks = BlockOutput(
+        many=True,
+        allow_null=True,
+        help_text="With `max_tokens`: the text that fits, in parts, as it goes into a prompt: "
+        "facts, then episodes, that of the best message first. Else null.",
+    )
+    cut = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="Messages of which the text shows a part; `messages/{id}` has each whole.",
+    )
+    recent = RecentMessage(
+        many=True,
+        allow_null=True,
+        help_text="With `min_seq`: messages in no episode yet, oldest first. Else null.",
+    )
+    explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
+    fence = FenceOutput(
+        allow_null=True,
+        help_text="With `fence`: marks for before the first block and behind the last, which "
+        "`max_tokens` has room for. Else null.",
+    )
+    relevance = serializers.FloatField(
+        allow_null=True,
+        help_text="How likely it is that the answer holds what was asked for, 0 to 1; null: not "
+        "known, as with another scope than conversation, or where only words were searched.",
+    )
+    receipt = serializers.UUIDField(help_text="Names this answer in audits.")
+    indexed_through_seq = serializers.IntegerField(
+        help_text="All messages up to this `seq` are in episodes."
+    )
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    degraded = serializers.CharField(
+        allow_null=True,
+        help_text="no_vectors: only words were searched; old_vectors: the embedding model has "
+        "changed, and older memories were found by keyword alone; null: nothing missing.",
+    )
+    counter = serializers.CharField(help_text="How `max_tokens` was counted.")
+    corrections = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="By id of a fact, episode or message that contradicts a correction: what is "
+        "right. Absent where nothing does.",
+    )
 
 
 class Answering(ReadView):

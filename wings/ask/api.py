@@ -60,40 +60,73 @@ class AskInput(RetrieveInput):
 class CitationOutput(fields.Output):
     """A memory that supports a sentence, and the words quoted from it."""
 
-    table, columns = Citation, "id kind quote"
-    id = serializers.UUIDField()
-    kind = serializers.ChoiceField(choices=KINDS)
+    table = Citation
+    id = serializers.UUIDField(help_text="The fact, message or episode.")
+    kind = serializers.ChoiceField(choices=KINDS, help_text="What it is.")
+    quote = fields.Column(
+        "Its words, as the model quotes them; case, spacing and punctuation may differ."
+    )
 
 
 class SentenceOutput(fields.Output):
     """A sentence with its citations, each found in what was served."""
 
-    table, columns = Sentence, "text citations"
-    citations = CitationOutput(many=True)
+    table = Sentence
+    text = fields.Column("The sentence, its links defanged as in texts for a prompt.")
+    citations = CitationOutput(
+        many=True, help_text="What it rests on: one at least, and each stands."
+    )
 
 
 class StruckOutput(fields.Output):
     """A sentence of the model that was left out, and why."""
 
-    table, columns = Struck, "text reason"
-    reason = serializers.ChoiceField(choices=REASONS)
+    table = Struck
+    text = fields.Column("The sentence, its links defanged as in texts for a prompt.")
+    reason = serializers.ChoiceField(
+        choices=REASONS,
+        help_text="no_citation: it cites nothing; not_served: what it cites was not served; "
+        "not_quoted: the words do not stand there; not_carried: a number, date, name or address "
+        "is not in what it cites, or too few of its words are.",
+    )
 
 
 class AskOutput(serializers.Serializer[Any]):
     """An answer with checked citations."""
 
-    answer = serializers.CharField()
-    sentences = SentenceOutput(many=True)
-    struck = StruckOutput(many=True)
-    abstained = serializers.BooleanField()
-    why = serializers.ChoiceField(choices=ABSTENTIONS, allow_null=True)
-    relevance = serializers.FloatField(allow_null=True)
-    receipt = serializers.UUIDField()
-    model = serializers.CharField(allow_null=True)
-    model_calls = serializers.IntegerField()
-    cost = serializers.FloatField(allow_null=True)
-    pending = serializers.IntegerField()
-    degraded = serializers.CharField(allow_null=True)
+    answer = serializers.CharField(
+        help_text="The sentences that stand, as one text; empty where it abstains."
+    )
+    sentences = SentenceOutput(many=True, help_text="Those of the answer, in order.")
+    struck = StruckOutput(
+        many=True,
+        help_text="Sentences of the model that do not stand, and why: they are not in the answer.",
+    )
+    abstained = serializers.BooleanField(help_text="Whether there is no answer.")
+    why = serializers.ChoiceField(
+        choices=ABSTENTIONS,
+        allow_null=True,
+        help_text="Why there is none: min_relevance or nothing_served (the model was not asked), "
+        "not_in_memory (the model says so), all_struck (no sentence stands); null: there is one.",
+    )
+    relevance = serializers.FloatField(
+        allow_null=True,
+        help_text="How likely it is that what was served holds what was asked for, 0 to 1; null: "
+        "not known.",
+    )
+    receipt = serializers.UUIDField(
+        help_text="Names the retrieval that it was answered from: `GET retrievals/{id}` shows it."
+    )
+    model = serializers.CharField(
+        allow_null=True, help_text="The model that answered; null: none was asked."
+    )
+    model_calls = serializers.IntegerField(help_text="How often the model was asked.")
+    cost = serializers.FloatField(
+        allow_null=True,
+        help_text="What that cost, in the currency of the prices; null: the model has no price.",
+    )
+    pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
+    degraded = serializers.CharField(allow_null=True, help_text="As in the receipt.")
 
 
 class Ask(ReadView):

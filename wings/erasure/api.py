@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import (
     CANONICAL_UUID,
+    Column,
     ContentField,
     FlagField,
     Output,
@@ -34,10 +35,25 @@ class EraseInput(Strict):
     scope = WordField(
         choices=Extent.choices, help_text="What to erase, with everything made from it."
     )
-    id = ContentField(max_length=services.USER_ID_AT_MOST)
-    reason = ContentField(max_length=REASON_AT_MOST)
-    dry_run = FlagField(default=False)
-    shared = serializers.DictField(child=WordField(choices=persons.Choice.choices), default=dict)
+    id = ContentField(
+        max_length=services.USER_ID_AT_MOST,
+        help_text="Of a message, note or person its id, of a conversation the agent's own, of a "
+        "user the `user_id` of its notes, of an import its changeset, of a retention policy its "
+        "id, of the tenant its id or name.",
+    )
+    reason = ContentField(
+        max_length=REASON_AT_MOST,
+        help_text="Why; kept for good, so do not quote. It may not name a person or a user who is "
+        "erased.",
+    )
+    dry_run = FlagField(default=False, help_text="Only say how much it would be.")
+    shared = serializers.DictField(
+        child=WordField(choices=persons.Choice.choices),
+        default=dict,
+        help_text="Of a person: by the id of a conversation that others share what goes of it: "
+        "`words`, what they said; `replies`, what the assistant said to them, too (the default); "
+        "`all`, the whole conversation with what others said.",
+    )
 
     def validate_shared(self, value: dict[str, str]) -> dict[uuid.UUID, str]:
         if not all(map(CANONICAL_UUID.fullmatch, value)):
@@ -48,46 +64,108 @@ class EraseInput(Strict):
 class ErasedConversation(Output):
     """A conversation in which a person is to be erased, and what will be erased."""
 
-    conversation_id = serializers.UUIDField(source="presence.conversation.external_id")
-    user_id = serializers.CharField(source="presence.conversation.user_id", allow_null=True)
-    is_theirs = serializers.BooleanField(source="presence.is_theirs")
-    erases = serializers.ChoiceField(choices=persons.Choice.choices)
-    theirs = serializers.IntegerField(source="presence.theirs")
-    replies = serializers.IntegerField(source="presence.replies")
-    others = serializers.IntegerField(source="presence.others")
+    conversation_id = serializers.UUIDField(
+        source="presence.conversation.external_id", help_text="The agent's id of the conversation."
+    )
+    user_id = serializers.CharField(
+        source="presence.conversation.user_id",
+        allow_null=True,
+        help_text="Whose the conversation is; null: nobody was named.",
+    )
+    is_theirs = serializers.BooleanField(
+        source="presence.is_theirs",
+        help_text="It is of one of their user ids, or nobody else speaks there: it goes whole.",
+    )
+    erases = serializers.ChoiceField(
+        choices=persons.Choice.choices,
+        help_text="What goes of it: `all` of it, what they said and the `replies` to them, or "
+        "only their `words`.",
+    )
+    theirs = serializers.IntegerField(
+        source="presence.theirs", help_text="Messages under their names."
+    )
+    replies = serializers.IntegerField(
+        source="presence.replies",
+        help_text="Messages of the assistant and of tools to them; 0 where the conversation is "
+        "theirs.",
+    )
+    others = serializers.IntegerField(source="presence.others", help_text="All further messages.")
     speakers = serializers.ListField(
-        child=serializers.CharField(allow_blank=True), source="presence.speakers"
+        child=serializers.CharField(allow_blank=True),
+        source="presence.speakers",
+        help_text="Who else speaks there as `user`, by name; empty: somebody without a name.",
     )
 
 
 class ErasureProof(serializers.Serializer[Any]):
     """Result of the search for a person's names and user ids after the erasure."""
 
-    state = serializers.ChoiceField(choices=["clean", "found", "incomplete"])
-    at = serializers.DateTimeField()
-    names = serializers.IntegerField()
-    user_ids = serializers.IntegerField()
-    tables = serializers.IntegerField()
-    columns = serializers.IntegerField()
-    rows = serializers.IntegerField()
-    pages = serializers.IntegerField()
-    hits = serializers.DictField(child=serializers.IntegerField())
-    row_ids = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
-    records = serializers.DictField(child=serializers.IntegerField())
-    skipped = serializers.ListField(child=serializers.CharField())
+    state = serializers.ChoiceField(
+        choices=["clean", "found", "incomplete"],
+        help_text="`clean`: nothing was found; `found`: see `hits`; `incomplete`: nothing was "
+        "found, but see `skipped`.",
+    )
+    at = serializers.DateTimeField(help_text="When it was searched.")
+    names = serializers.IntegerField(
+        help_text="How many names were looked for, in every spelling; they are not kept."
+    )
+    user_ids = serializers.IntegerField(
+        help_text="How many user ids were looked for; they are not kept."
+    )
+    tables = serializers.IntegerField(help_text="How many tables were searched.")
+    columns = serializers.IntegerField(help_text="How many of their columns.")
+    rows = serializers.IntegerField(help_text="How many of their rows.")
+    pages = serializers.IntegerField(help_text="How many pages of the mirror.")
+    hits = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Rows that name the person still, by table: others said it, or somebody else "
+        "has the name.",
+    )
+    row_ids = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="The ids of the first twenty of these rows, by table.",
+    )
+    records = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Rows on record with the name as that of a key or a login, by table.",
+    )
+    skipped = serializers.ListField(
+        child=serializers.CharField(), help_text="What could not be searched in time, or was away."
+    )
 
 
 class ErasureOutput(Output):
     """What was erased, or would be, without its text."""
 
     table = Erasure
-    columns = (
-        "id? scope target_id=target? state counts actor? reason? job_id created_at? finished_at"
+    id = Column("null: a dry run.", allow_null=True)
+    scope = Column("What was erased, with all that was made of it.")
+    target_id = Column(
+        "The server's id of it; null: the notes of a user.", "target", allow_null=True
     )
-    state = serializers.ChoiceField(choices=[(PREVIEW, "a dry run"), *State.choices])
-    counts = serializers.DictField(child=serializers.IntegerField())
-    conversations = ErasedConversation(many=True, allow_null=True)
-    proof = ErasureProof(allow_null=True)
+    state = serializers.ChoiceField(
+        choices=[(PREVIEW, "a dry run"), *State.choices],
+        help_text="`running`: a worker goes on; `done`; `preview`: a dry run.",
+    )
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How many rows were deleted, by kind."
+    )
+    actor = Column("Who wanted it: a key or a person; null: a dry run.", allow_null=True)
+    reason = Column("Why, as it was given; null: a dry run.", allow_null=True)
+    job_id = Column("The job that does it; null: a dry run.")
+    created_at = Column("When it was asked for; null: a dry run.", allow_null=True)
+    finished_at = Column("When all was erased; null: not yet, or a dry run.")
+    conversations = ErasedConversation(
+        many=True,
+        allow_null=True,
+        help_text="Of a dry run of a person what goes of each of their conversations, the first "
+        "200; else null.",
+    )
+    proof = ErasureProof(
+        allow_null=True,
+        help_text="What a search for the names and user ids of a person, or for a user, found at "
+        "the end; null: there was none.",
+    )
 
 
 class Erasures(KeyedView):

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Problem, get_row
-from memoryproject.edge.fields import ContentField, Output, Strict, WordField
+from memoryproject.edge.fields import Column, ContentField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error, describe
 from memoryproject.process.addresses import find_webhook_fault
@@ -28,21 +28,41 @@ OVERLAP = timedelta(days=1)
 class WebhookInput(Strict):
     """The body of `webhooks`."""
 
-    url = ContentField(max_length=URL_AT_MOST)
-    types = serializers.ListField(child=WordField(choices=EventType.choices), required=False)
+    url = ContentField(max_length=URL_AT_MOST, help_text="A public http or https address.")
+    types = serializers.ListField(
+        child=WordField(choices=EventType.choices),
+        required=False,
+        help_text="What it is told; absent or empty: everything.",
+    )
 
 
 class WebhookOutput(Output):
     """A webhook, without its secret."""
 
-    table, columns = Webhook, "id url types previous_until stopped_at actor created_at"
-    types = serializers.ListField(child=serializers.ChoiceField(choices=EventType.choices))
+    table = Webhook
+    id = Column("The id of the webhook.")
+    url = Column("The address that is told.")
+    types = serializers.ListField(
+        child=serializers.ChoiceField(choices=EventType.choices),
+        help_text="The types of events that it is told; empty: all.",
+    )
+    previous_until = Column(
+        "Until then deliveries carry the signature of the secret before, too; null: of one secret "
+        "alone."
+    )
+    stopped_at = Column(
+        "When the address answered 410 Gone: since then it is told nothing; null: it is told."
+    )
+    actor = Column("Who made it: a key.")
+    created_at = Column("When it was made.")
 
 
 class WebhookWithSecret(WebhookOutput):
     """A webhook with its signing secret."""
 
-    secret = serializers.SerializerMethodField()
+    secret = serializers.SerializerMethodField(
+        help_text="What signs: `whsec_` and base64. It is shown when it is made and never again."
+    )
 
     def get_secret(self, webhook: Webhook) -> str:
         return sending.write_secret(webhook)
@@ -52,13 +72,36 @@ class EventOutput(Output):
     """An event, and the state of its delivery."""
 
     table = Event
-    columns = "id type data state attempts status error latency_ms retry_at created_at delivered_at"
-    data = serializers.DictField(child=serializers.JSONField())  # type: ignore[assignment]
-    error = serializers.CharField(source="error_class", allow_null=True)
+    id = Column("The id of the event, the same at each attempt: `webhook-id` of the delivery.")
+    type = Column("What happened.")
+    data = serializers.DictField(
+        child=serializers.JSONField(),
+        help_text="Ids, numbers and words of the server's own; never text.",
+    )  # type: ignore[assignment]
+    state = Column(
+        "`pending`: it waits, or failed and is tried again; `delivered`; `dead`: it failed for a "
+        "day."
+    )
+    attempts = Column("How many attempts failed since it was made, or asked for again.")
+    status = Column("The status of the last answer; null: there was none.")
+    error = serializers.CharField(
+        source="error_class",
+        allow_null=True,
+        help_text="The class of the last failure, where no answer came; null: there was none.",
+    )
+    latency_ms = Column("How long the last attempt took; null: there was none.")
+    retry_at = Column("Before this there is no other attempt.")
+    created_at = Column("When it happened.")
+    delivered_at = Column("When it was received; null: not yet.")
 
 
 class EventQuery(PlaceQuery):
-    state = WordField(choices=Event.State.choices, required=False)
+    state = WordField(
+        choices=Event.State.choices,
+        required=False,
+        help_text="`pending`: it waits, or failed and is tried again; `delivered`; `dead`: it "
+        "failed for a day.",
+    )
 
 
 class WebhookView(KeyedView):

@@ -39,9 +39,15 @@ class ForgetInput(fields.Strict):
         help_text="Where a text is looked for: in the conversation, in all that the user has (or "
         "in the conversation if it has none), or in the tenant.",
     )
-    conversation_id = fields.IdField(required=False)
-    user_id = fields.NameField()
-    reason = fields.ContentField(required=False, max_length=REASON_AT_MOST)
+    conversation_id = fields.IdField(
+        required=False, help_text="The conversation, by the UUID that the agent chose."
+    )
+    user_id = fields.NameField(
+        help_text="Whose the conversation is, by your own id; null: nobody was named."
+    )
+    reason = fields.ContentField(
+        required=False, max_length=REASON_AT_MOST, help_text="Why; kept with the changeset."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("text" in attrs) == ("fact_ids" in attrs):
@@ -52,15 +58,23 @@ class ForgetInput(fields.Strict):
 class ForgottenFact(serializers.Serializer[Any]):
     """A fact that is no longer served."""
 
-    fact_id = serializers.UUIDField(source="old_fact_id")
-    suggestion_id = serializers.UUIDField(source="id")
+    fact_id = serializers.UUIDField(source="old_fact_id", help_text="The id of a fact.")
+    suggestion_id = serializers.UUIDField(
+        source="id", help_text="What a person accepts to erase the fact, or declines to restore it."
+    )
 
 
 class ForgetOutput(serializers.Serializer[Any]):
     """What is forgotten."""
 
-    forgotten = ForgottenFact(many=True, source="suggestions")
-    note_ids = serializers.ListField(child=serializers.UUIDField())
+    forgotten = ForgottenFact(
+        many=True,
+        source="suggestions",
+        help_text="The facts, each with the suggestion to erase it.",
+    )
+    note_ids = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Notes, which are deleted."
+    )
 
 
 class Forget(KeyedView):

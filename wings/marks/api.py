@@ -22,22 +22,43 @@ class MarkOutput(fields.Output):
     """A place that still states a retired fact."""
 
     table = CorrectionMark
-    columns = "id fact_id place place_id found_by state decided_by decided_at changeset_id"
+    id = fields.Column("The id of the mark.")
+    fact_id = fields.Column("The fact that is wrong or over.")
+    place = fields.Column("What kind of place it is.")
+    place_id = fields.Column("The id of the message, episode, fact or note.")
+    found_by = fields.Column(
+        "How it was found: it is evidence of the fact, it has the same words, or it is near in "
+        "meaning."
+    )
+    state = fields.Column(
+        "active: answers print the correction beside it; proposed: not until somebody confirms; "
+        "dropped: never."
+    )
+    decided_by = fields.Column("Who confirmed or dropped it.")
+    decided_at = fields.Column("When somebody confirmed or dropped it; null: nobody has.")
+    changeset_id = fields.Column("The act or run in which it was found.")
 
 
 class MarksOutput(fields.Output):
     """All marks of a fact."""
 
-    marks = MarkOutput(many=True)
+    marks = MarkOutput(many=True, help_text="Oldest first.")
 
 
 class MarksInput(Reasoned):
     """The body of `facts/{id}/marks`."""
 
     mark_ids = serializers.ListField(
-        child=fields.IdField(), allow_empty=False, max_length=MARKS_AT_MOST
+        child=fields.IdField(),
+        allow_empty=False,
+        max_length=MARKS_AT_MOST,
+        help_text="Marks of the fact.",
     )
-    decision = fields.WordField(choices=list(marking.DECISIONS))
+    decision = fields.WordField(
+        choices=list(marking.DECISIONS),
+        help_text="confirm, drop, or quarantine: episodes and facts are made anew without the "
+        "messages among the places, and the facts among them are retired as wrong.",
+    )
 
 
 class Marks(Curating):

@@ -20,39 +20,57 @@ from wings.memory_tests import memory_tests
 from wings.memory_tests.memory_tests import TEXT_AT_MOST, TEXTS_AT_MOST
 
 
-def _texts() -> serializers.ListField:
+def _texts(help_text: str) -> serializers.ListField:
     child = fields.ContentField(max_length=TEXT_AT_MOST)
-    return serializers.ListField(child=child, required=False, max_length=TEXTS_AT_MOST)
+    return serializers.ListField(
+        child=child, required=False, max_length=TEXTS_AT_MOST, help_text=help_text
+    )
 
 
 class MemoryTestInput(fields.Strict):
     """The body of `POST memory_tests`. At least one expectation is needed."""
 
-    conversation_id = fields.IdField()
-    query = fields.ContentField()
-    max_tokens = BudgetField(required=False)
-    must_say = _texts()
-    must_not_say = _texts()
-    at_most_tokens = BudgetField(required=False)
-    case_id = fields.IdField(required=False)
+    conversation_id = fields.IdField(help_text="Which conversation is asked.")
+    query = fields.ContentField(help_text="What is asked, as `retrieve_memory` takes it.")
+    max_tokens = BudgetField(required=False, help_text="Of the call; absent: none.")
+    must_say = _texts("The answer holds all of these; case and spacing do not count.")
+    must_not_say = _texts(
+        "The answer holds none of these, but in lines that carry the mark of a correction."
+    )
+    at_most_tokens = BudgetField(required=False, help_text="Of the answer.")
+    case_id = fields.IdField(required=False, help_text="The receipt that it is made from.")
 
 
 class MemoryTestOutput(fields.Output):
     """A memory test with the result of its last run."""
 
     table = MemoryTest
-    columns = (
-        "id conversation_id=conversation.external_id query max_tokens must_say must_not_say "
-        "at_most_tokens case_id made_by created_at passes failures ran_at broken_by"
+    id = fields.Column("The id of the memory test.")
+    conversation_id = fields.Column("Which conversation is asked.", "conversation.external_id")
+    query = fields.Column("What is asked.")
+    max_tokens = fields.Column("The budget of the call; null: none.")
+    must_say = fields.Column("Texts that the answer must hold.")
+    must_not_say = fields.Column(
+        "Texts that no line of the answer may hold, but lines marked as corrected."
     )
-    failures = serializers.ListField(child=serializers.CharField())
+    at_most_tokens = fields.Column("How long the answer may be; null: any length.")
+    case_id = fields.Column("The receipt that the test was made from; null: none.")
+    made_by = fields.Column("Who made it: a person or a key.")
+    created_at = fields.Column("When it was made.")
+    passes = fields.Column("null: it has not run yet.")
+    failures = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What the last answer missed: at_most_tokens, or must_say.0 for the first text.",
+    )
+    ran_at = fields.Column("null: it has not run yet.")
+    broken_by = fields.Column("The changeset after which it first failed; null: none is known.")
 
 
 class VerdictsOutput(fields.Output):
     """Number of tests that pass and that fail."""
 
-    passed = serializers.IntegerField()
-    failed = serializers.IntegerField()
+    passed = serializers.IntegerField(help_text="How many pass.")
+    failed = serializers.IntegerField(help_text="How many fail.")
 
 
 class MemoryTests(KeyedView):

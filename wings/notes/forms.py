@@ -108,9 +108,11 @@ ShareField = partial(fields.NumberField, required=False, min_value=0, max_value=
 class SpanInput(fields.Strict):
     """A range in a stored text."""
 
-    span_id = fields.TextField(max_length=ID_AT_MOST)
-    start_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
-    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST)
+    span_id = fields.TextField(max_length=ID_AT_MOST, help_text="Your own id of the stored text.")
+    start_byte = fields.WholeNumberField(
+        min_value=0, max_value=BYTE_AT_MOST, help_text="The first byte, counted from 0."
+    )
+    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST, help_text="Excluded.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["end_byte"] < attrs["start_byte"]:
@@ -121,24 +123,45 @@ class SpanInput(fields.Strict):
 class NoteFields(fields.Strict):
     """Fields that can be written and changed."""
 
-    source_id = WordsField(max_length=ID_AT_MOST)
-    user_id = WordsField(max_length=ID_AT_MOST)
-    label = WordsField(max_length=LABEL_AT_MOST)  # type: ignore[assignment]
-    description = WordsField(max_length=DESCRIPTION_AT_MOST)
-    content = fields.ContentField(required=False)
-    importance = ShareField()
-    category = WordsField(max_length=WORD_AT_MOST)
-    emotion_type = WordsField(max_length=WORD_AT_MOST)
-    emotion_intensity = ShareField()
-    emotion_valence = fields.WordField(choices=VALENCES, required=False)
-    tags = serializers.ListField(
-        child=fields.TextField(max_length=WORD_AT_MOST), max_length=TAGS_AT_MOST, required=False
+    source_id = WordsField(max_length=ID_AT_MOST, help_text="Your own id of what it is about.")
+    user_id = WordsField(max_length=ID_AT_MOST, help_text="Whom it is about, by your own id.")
+    label = WordsField(max_length=LABEL_AT_MOST, help_text="A line to show it by.")  # type: ignore[assignment]
+    description = WordsField(
+        max_length=DESCRIPTION_AT_MOST, help_text="A few sentences about it; null: none."
     )
-    metadata = fields.MetadataField(required=False)
-    span = SpanInput(required=False)
-    source_path = WordsField(max_length=PATH_AT_MOST)
-    excerpt = WordsField(max_length=EXCERPT_AT_MOST)
-    occurred_at = fields.MomentField(required=False)
+    content = fields.ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
+    importance = ShareField(help_text="0 to 1; 0.5 if nothing is said.")
+    category = WordsField(max_length=WORD_AT_MOST, help_text="A word of your own; null: none.")
+    emotion_type = WordsField(
+        max_length=WORD_AT_MOST, help_text="The name of a feeling, a word of your own; null: none."
+    )
+    emotion_intensity = ShareField(help_text="0 to 1.")
+    emotion_valence = fields.WordField(
+        choices=VALENCES,
+        required=False,
+        help_text="Whether the feeling is positive, negative, neutral or mixed; null: not said.",
+    )
+    tags = serializers.ListField(
+        child=fields.TextField(max_length=WORD_AT_MOST),
+        max_length=TAGS_AT_MOST,
+        required=False,
+        help_text="Words of your own, at most 50.",
+    )
+    metadata = fields.MetadataField(
+        required=False,
+        help_text="Of a thread_summary: platform, participant_count, message_count, key_points, "
+        "sentiment?, last_activity_at?. Of a plan_summary: plan_type, total_nodes, "
+        "completed_nodes, pending_nodes, failed_nodes, key_milestones, current_phase?. Else "
+        "anything of yours, returned untouched. Up to 16 KiB as JSON.",
+    )
+    span = SpanInput(required=False, help_text="The stored text that it points into.")
+    source_path = WordsField(
+        max_length=PATH_AT_MOST, help_text="Of a document: where it came from."
+    )
+    excerpt = WordsField(max_length=EXCERPT_AT_MOST, help_text="Of a document: a passage of it.")
+    occurred_at = fields.MomentField(
+        required=False, help_text="When it was so. ISO 8601 or ms since 1970; default: now."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         source_type = attrs.get("source_type") or self.context.get("source_type", "")
@@ -152,27 +175,35 @@ class NoteFields(fields.Strict):
 class BatchedNoteInput(NoteFields):
     """A note of a batch."""
 
-    source_type = fields.WordField(choices=SOURCE_TYPES, default=SourceType.NOTE.value)
+    source_type = fields.WordField(
+        choices=SOURCE_TYPES, default=SourceType.NOTE.value, help_text="note if nothing is said."
+    )
 
 
 class NoteInput(BatchedNoteInput):
     """The body of `POST notes`."""
 
-    conversation_id = fields.IdField(required=False)
+    conversation_id = fields.IdField(
+        required=False, help_text="Any UUID of yours; without it the whole tenant's."
+    )
 
 
 class NotesInput(fields.Batch):
     """The body of `POST notes/batch`."""
 
     listed = "notes"
-    conversation_id = fields.IdField(required=False)
-    notes = BatchedNoteInput(many=True, allow_empty=False)
+    conversation_id = fields.IdField(
+        required=False, help_text="Any UUID of yours; without it the notes are the whole tenant's."
+    )
+    notes = BatchedNoteInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
 
 
 class NotePatch(NoteFields):
     """The body of `PATCH notes/{id}`: absent fields stay; null means as if never given."""
 
-    version = fields.WholeNumberField(min_value=1, max_value=2**31 - 1)
+    version = fields.WholeNumberField(
+        min_value=1, max_value=2**31 - 1, help_text="The version that you have read."
+    )
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; those that can be reset are described as such."""
@@ -188,23 +219,39 @@ class NotePatch(NoteFields):
 
 
 class NoteQuery(PageQuery):
-    source_type = fields.WordField(choices=SOURCE_TYPES, required=False)
-    source_id = fields.TextField(required=False, max_length=ID_AT_MOST)
-    user_id = fields.NameField()
-    category = fields.TextField(required=False, max_length=WORD_AT_MOST)
-    tag = fields.TextField(required=False, max_length=WORD_AT_MOST)
+    source_type = fields.WordField(
+        choices=SOURCE_TYPES, required=False, help_text="Only notes of this source type."
+    )
+    source_id = fields.TextField(
+        required=False, max_length=ID_AT_MOST, help_text="Only notes with this source id."
+    )
+    user_id = fields.NameField(help_text="Only about this user, or of his conversations.")
+    category = fields.TextField(
+        required=False, max_length=WORD_AT_MOST, help_text="Only notes of this category."
+    )
+    tag = fields.TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
 
 
 class VersionQuery(fields.Strict):
-    after = QueryNumberField(required=False, min_value=1)
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+    after = QueryNumberField(
+        required=False, min_value=1, help_text="The `next` of the page before."
+    )
+    limit = QueryNumberField(
+        default=PAGE,
+        min_value=1,
+        max_value=PAGE_AT_MOST,
+        help_text="Items of a page at most; a page may have fewer.",
+    )
 
 
 class LinkInput(fields.Strict):
     """The body of `POST links`."""
 
-    from_id = fields.IdField()
-    to_id = fields.IdField()
+    from_id = fields.IdField(help_text="An episode, a fact or a note of yours.")
+    to_id = fields.IdField(help_text="Another one.")
     link_type = fields.WordField(
-        choices=[kind.value for kind in LinkType], default=LinkType.RELATES_TO.value
+        choices=[kind.value for kind in LinkType],
+        default=LinkType.RELATES_TO.value,
+        help_text="relates_to if nothing is said. What the server links itself (derived_from, "
+        "supersedes, next) cannot be created.",
     )

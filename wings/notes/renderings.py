@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from indexing.kinds import SourceType
-from memoryproject.edge.fields import Output
+from memoryproject.edge.fields import Column, Output
 from wings.notes import wording
 from wings.notes.models import Link, Note, NoteState, NoteVersion
 
@@ -15,63 +15,98 @@ SOURCE_TYPES = [kind.value for kind in SourceType]
 class SpanOutput(Output):
     """A range in a stored text."""
 
-    span_id = serializers.CharField()
-    start_byte = serializers.IntegerField()
-    end_byte = serializers.IntegerField()
+    span_id = serializers.CharField(help_text="Your own id of the stored text.")
+    start_byte = serializers.IntegerField(help_text="The first byte, counted from 0.")
+    end_byte = serializers.IntegerField(help_text="Excluded.")
 
 
 class NoteStateOutput(Output):
     """A version without its long texts."""
 
     table = NoteState
-    columns = (
-        "version source_type source_id user_id label description snippet importance category "
-        "emotion_type emotion_intensity emotion_valence tags metadata span source_path occurred_at "
-        "updated_at updated_by=actor"
+    version = Column("1, 2, 3, …: each change of the note makes one.")
+    source_type = Column("What it is a note of.")
+    source_id = Column("Your own id of what it is about; null: none.")
+    user_id = Column("Whom it is about, by your own id; null: nobody was named.")
+    label = Column("A line to show it by.")  # type: ignore[assignment]
+    description = Column("A few sentences about it; null: none.")
+    snippet = serializers.CharField(help_text="What it says, in a line.")
+    importance = Column("From 0 to 1; 0.5 where nothing was said.")
+    category = Column("A word of your own; null: none.")
+    emotion_type = Column("The name of a feeling, a word of your own; null: none.")
+    emotion_intensity = Column("How strong the feeling is, from 0 to 1; null: not said.")
+    emotion_valence = serializers.CharField(
+        allow_null=True,
+        help_text="Whether the feeling is positive, negative, neutral or mixed; null: not said.",
     )
-    emotion_valence = serializers.CharField(allow_null=True)
-    snippet = serializers.CharField()
-    span = SpanOutput(allow_null=True)
+    tags = Column("Words of your own, at most 50.")
+    metadata = Column("Of a summary its counts and points; else what you gave, unchanged.")
+    span = SpanOutput(
+        allow_null=True,
+        help_text="The part of a stored text of yours that it points into; null: none.",
+    )
+    source_path = Column("Of a document where it came from; null: not said.")
+    occurred_at = Column("When it was so, by the agent's clock.")
+    updated_at = Column("When this version was written.")
+    updated_by = Column("Which key or person wrote this version.", "actor")
 
 
 class ListedNote(NoteStateOutput):
     """A note in the list."""
 
-    table, columns = Note, "id conversation_id created_at"
+    table = Note
+    id = Column("The id of the note.")
+    conversation_id = Column("null: it is the whole tenant's.")
+    created_at = Column("When the note was first written.")
 
 
 class NoteOutput(ListedNote):
     """A whole note."""
 
-    table, columns = Note, "content excerpt"
+    table = Note
+    content = Column("The text of the note.")
+    excerpt = Column("Of a document a passage of it; null: none.")
 
 
 class StoredNote(Output):
     """A note that was stored."""
 
-    table, columns = Note, "id"
+    table = Note
+    id = Column("The id of the note.")
 
 
 class NotesOutput(serializers.Serializer[Any]):
     """The answer of `POST notes/batch`."""
 
-    notes = StoredNote(many=True)
+    notes = StoredNote(many=True, help_text="In the order of the request.")
 
 
 class NoteVersionOutput(NoteStateOutput):
     """A version of a note."""
 
-    table, columns = NoteVersion, "content excerpt replaced_at"
-    replaced_at = serializers.DateTimeField(allow_null=True)
+    table = NoteVersion
+    content = Column("The text of the note.")
+    excerpt = Column("Of a document a passage of it; null: none.")
+    replaced_at = serializers.DateTimeField(allow_null=True, help_text="null: the current one.")
 
 
 class LinkOutput(Output):
     """A link between two memories."""
 
     table = Link
-    columns = "id from_id=from_memory_id to_id=to_memory_id link_type made_by actor created_at"
-    link_type = serializers.CharField()
-    made_by = serializers.ChoiceField(choices=["agent", "person"])
+    id = Column("The id of the link.")
+    from_id = Column("The memory that the link comes from.", "from_memory_id")
+    to_id = Column("The memory that the link points to.", "to_memory_id")
+    link_type = serializers.CharField(
+        help_text="What the link says of the two memories, read from the first to the second."
+    )
+    made_by = serializers.ChoiceField(
+        choices=["agent", "person"],
+        help_text="Who created the link: an agent with a key, a person in the admin, or, by "
+        "deriving it, the server.",
+    )
+    actor = Column("Which key or person.")
+    created_at = Column("When the link was created; null: the server derives it.")
 
 
 def render_note(

@@ -10,7 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from episodic.read_api import ListedConversation, ListedEpisode, MessageOutput
-from memoryproject.edge.fields import ContentField, IdField, NameField, Output, Strict, WordField
+from memoryproject.edge.fields import (
+    Column,
+    ContentField,
+    IdField,
+    NameField,
+    Output,
+    Strict,
+    WordField,
+)
 from memoryproject.edge.pages import PlaceQuery, describe_page, take_page
 from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope, Tenant
@@ -47,9 +55,9 @@ class Names(serializers.ListField):
 class PersonInput(Strict):
     """The body of `POST people`."""
 
-    name = NameField(required=True)
-    user_ids = Names()
-    speakers = Names()
+    name = NameField(required=True, help_text="What people call them.")
+    user_ids = Names(help_text="Their `user_id`s, of conversations and notes.")
+    speakers = Names(help_text="Names under which they speak: the `name` of messages.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs.get("user_ids") and not attrs.get("speakers"):
@@ -60,38 +68,52 @@ class PersonInput(Strict):
 class UnmergeInput(Strict):
     """The body of `people/{id}/unmerge`."""
 
-    reason = ContentField(max_length=REASON_AT_MOST)
+    reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the merge.")
 
 
 class MergeInput(UnmergeInput):
     """The body of `people/{id}/merge`."""
 
-    into_id = IdField()
+    into_id = IdField(help_text="The person they turned out to be.")
 
 
 class PersonQuery(PlaceQuery):
-    user_id = NameField()
-    speaker = NameField()
+    user_id = NameField(help_text="Only who has this `user_id`.")
+    speaker = NameField(help_text="Only who speaks under this name.")
 
 
 class ExportQuery(PlaceQuery):
-    kind = WordField(choices=KINDS, default="messages")
+    kind = WordField(choices=KINDS, default="messages", help_text="What of theirs.")
 
 
 class PersonOutput(Output):
     """A person."""
 
-    table, columns = Person, "id name created_at"
+    table = Person
+    id = Column("The id of the person.")
+    name = Column("What people call them.")
+    created_at = Column("When the person was added.")
 
 
 class DetailedPerson(PersonOutput):
     """A person with all names and ids, merged people's included, and amounts of data."""
 
-    user_ids = serializers.ListField(child=serializers.CharField())
-    speakers = serializers.ListField(child=serializers.CharField())
-    merged_ids = serializers.ListField(child=serializers.UUIDField())
-    merged_into = serializers.UUIDField(allow_null=True)
-    counts = serializers.DictField(child=serializers.IntegerField())
+    user_ids = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The user ids under which conversations and notes are theirs.",
+    )
+    speakers = serializers.ListField(
+        child=serializers.CharField(), help_text="The names under which they speak."
+    )
+    merged_ids = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Who was merged into them."
+    )
+    merged_into = serializers.UUIDField(
+        allow_null=True, help_text="Who they are; null: nobody else."
+    )
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How much is theirs, by kind."
+    )
 
 
 def render_person(person: Person) -> dict[str, Any]:
@@ -175,8 +197,10 @@ class UnmergePerson(KeyedView):
 class ExportPage(serializers.Serializer[Any]):
     """A page of a person's data."""
 
-    items = serializers.ListField(child=serializers.DictField())
-    next = serializers.CharField(allow_null=True)
+    items = serializers.ListField(
+        child=serializers.DictField(), help_text="As the list of that kind has them."
+    )
+    next = serializers.CharField(allow_null=True, help_text="Pass as `after`.")
 
 
 class ExportPerson(KeyedView):

@@ -22,19 +22,28 @@ from wings.rollback import rollback
 class RollbackInput(Reasoned):
     """The body of `rollbacks`: all given conditions must match; a source is required."""
 
-    since = fields.MomentField()
-    key_id = fields.IdField(required=False)
-    conversation_id = fields.IdField(required=False)
-    speaker = fields.TextField(required=False, max_length=200)
-    role = fields.WordField(choices=Role.choices, required=False)
-    dry_run = fields.FlagField(default=False)
+    since = fields.MomentField(help_text="What was received from then on, by the server's clock.")
+    key_id = fields.IdField(required=False, help_text="The API key that posted it.")
+    conversation_id = fields.IdField(required=False, help_text="Only in this conversation.")
+    speaker = fields.TextField(required=False, max_length=200, help_text="The messages' `name`.")
+    role = fields.WordField(
+        choices=Role.choices, required=False, help_text="Only messages of this role; null: any."
+    )
+    dry_run = fields.FlagField(default=False, help_text="Preview: change nothing.")
 
 
 class CountsOutput(fields.Output):
     """The counts of a rollback."""
 
-    def get_fields(self) -> dict[str, Any]:
-        return {name: serializers.IntegerField() for name in rollback.FIGURES}
+    conversations = serializers.IntegerField(help_text="How many conversations.")
+    messages = serializers.IntegerField(help_text="Quarantined: neither processed nor served.")
+    episodes = serializers.IntegerField(help_text="Deleted: they contain such messages.")
+    returned = serializers.IntegerField(help_text="Other messages in them, processed anew.")
+    runs = serializers.IntegerField(help_text="Reverted: they had read such messages.")
+    closed = serializers.IntegerField(help_text="Facts retired, or no longer pending review.")
+    reopened = serializers.IntegerField(help_text="Facts restored.")
+    redrawn = serializers.IntegerField(help_text="Other episodes, consolidated anew.")
+    left = serializers.IntegerField(help_text="Facts that people have changed since: left alone.")
 
     def to_representation(self, made: dict[str, int]) -> dict[str, Any]:
         return super().to_representation(Counter(made))
@@ -43,8 +52,8 @@ class CountsOutput(fields.Output):
 class RemainingOutput(fields.Output):
     """What is still to be done, or what a dry run has not checked."""
 
-    conversations = serializers.IntegerField()
-    messages = serializers.IntegerField()
+    conversations = serializers.IntegerField(help_text="How many conversations.")
+    messages = serializers.IntegerField(help_text="How many messages.")
 
     def to_representation(self, row: Withholding) -> dict[str, Any]:
         return super().to_representation(episodic.count(episodic.messages_left(row)))
@@ -54,13 +63,29 @@ class RollbackOutput(fields.Output):
     """A rollback of a source, or the preview of one."""
 
     table = Withholding
-    columns = (
-        "id? since key_id=posted_by_id? conversation_id=conversation.external_id? speaker role "
-        "actor reason created_at? lifted_at done_at"
+    id = fields.Column("null: a dry run.", allow_null=True)
+    since = fields.Column("What the server received from then on is rolled back.")
+    key_id = fields.Column(
+        "Only what this API key posted; null: any.", "posted_by_id", allow_null=True
     )
-    role = serializers.CharField(allow_null=True)
-    counts = CountsOutput(source="made")
-    remaining = RemainingOutput(source="*")
+    conversation_id = fields.Column(
+        "Only this conversation, by the UUID that the agent chose; null: any.",
+        "conversation.external_id",
+        allow_null=True,
+    )
+    speaker = fields.Column("Only messages with this `name`; null: any.")
+    role = serializers.CharField(
+        allow_null=True, help_text="Only messages of this role; null: any."
+    )
+    actor = fields.Column("Who did it: a key or a person.")
+    reason = fields.Column("Why, as it was given.")
+    created_at = fields.Column("When it was begun; null: a dry run.", allow_null=True)
+    lifted_at = fields.Column("null: still quarantined.")
+    done_at = fields.Column("null: a worker still quarantines its messages, or returns them.")
+    counts = CountsOutput(source="made", help_text="What was done so far, in numbers.")
+    remaining = RemainingOutput(
+        source="*", help_text="What is still to be done; of a dry run, what it has not looked at."
+    )
 
 
 class Rollbacks(Curating):

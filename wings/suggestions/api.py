@@ -25,31 +25,65 @@ from wings.suggestions import suggestions
 class SuggestedFact(fields.Output):
     """A fact that a suggestion is about."""
 
-    table, columns = Fact, "id fact category valid_at created_at invalid_at"
+    table = Fact
+    id = fields.Column("The id of the fact.")
+    fact = fields.Column("The fact: one sentence that can be understood by itself.")
+    category = fields.Column("One of the eight categories of facts.")
+    valid_at = fields.Column("From when on it was true.")
+    created_at = fields.Column("When the server began to believe it.")
+    invalid_at = fields.Column("null: active.")
 
 
 class SuggestionOutput(fields.Output):
     """Two facts that may be a contradiction or a duplicate."""
 
     table = Suggestion
-    columns = (
-        "id conversation_id kind reason old new changeset_id created_at open decision decided_by"
+    id = fields.Column("The id of the suggestion.")
+    conversation_id = serializers.UUIDField(
+        source="conversation.external_id",
+        help_text="The conversation, by the UUID that the agent chose.",
     )
-    conversation_id = serializers.UUIDField(source="conversation.external_id")
-    old = SuggestedFact(source="old_fact")
-    new = SuggestedFact(source="new_fact", allow_null=True)
-    open = serializers.BooleanField(source="is_open")
+    kind = fields.Column(
+        "What the two facts look like: one contradicts the other, or repeats it. `erase`: a user "
+        "asked to forget the old one."
+    )
+    reason = fields.Column("The code of the rule that saw it: near_words, cap, …")
+    old = SuggestedFact(
+        source="old_fact", help_text="The older fact, which accepting a contradiction retires."
+    )
+    new = SuggestedFact(
+        source="new_fact", allow_null=True, help_text="null: nothing takes the old one's place."
+    )
+    changeset_id = fields.Column("The run that made it.")
+    created_at = fields.Column("When it was suggested.")
+    open = serializers.BooleanField(
+        source="is_open",
+        help_text="Whether both facts are active (one to erase: forgotten), and no decision on it "
+        "is in effect.",
+    )
+    decision = fields.Column("What was decided; null: nothing yet.")
+    decided_by = fields.Column("The changeset of the decision; revert it to undo it.")
 
 
 class SuggestionQuery(PageQuery):
-    kind = fields.WordField(choices=values_of(SuggestionKind), required=False)
-    open = fields.WordField(choices=["true", "false"], default="true")
+    kind = fields.WordField(
+        choices=values_of(SuggestionKind), required=False, help_text="Only those of this kind."
+    )
+    open = fields.WordField(
+        choices=["true", "false"],
+        default="true",
+        help_text="Those pending a decision, or the others.",
+    )
 
 
 class DecisionInput(fields.Strict):
     """The body of `suggestions/{id}/accept` and `decline`; it may be left out."""
 
-    reason = fields.ContentField(required=False, max_length=curation.REASON_AT_MOST)
+    reason = fields.ContentField(
+        required=False,
+        max_length=curation.REASON_AT_MOST,
+        help_text="Why; kept with the changeset.",
+    )
 
 
 DECIDED = {200: SuggestionOutput, 409: Error}

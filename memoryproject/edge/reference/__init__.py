@@ -1,20 +1,16 @@
 """Adds the texts and examples that people read to the description of the API.
 
 - `introduction.md` stands first.
-- `texts.toml` has the tasks in reading order with their calls, what each does, a sentence for
-  each answer, and what a field or a parameter means.
+- `texts.toml` has the tasks in reading order with their calls, what each does, and a sentence for
+  each answer.
 - `leads.toml` says which call's answer names what others take.
 - `examples.json` has one call of each operation with its answers, and an error of each status,
   as `tests/api/test_examples.py` has recorded them.
-
-The texts are here and not at the views and serializers because most fields mean the same wherever
-they occur. A `help_text` in the code, such as one that names a limit, overrides the text here.
 """
 
 import json
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +46,10 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         name = operation["operationId"]
         _add_sentences(operation, CALLS[name])
         _add_example(operation, examples.get(name, NONE_YET), examples.get(ERRORS, {}))
-        operation["parameters"] = [
-            add_meaning(one, name, one["name"]) for one in operation.get("parameters", [])
-        ]
-    for name, component in result["components"]["schemas"].items():
+        operation["parameters"] = [clean_choices(one) for one in operation.get("parameters", [])]
+    for component in result["components"]["schemas"].values():
         for field, schema in component.get("properties", {}).items():
-            component["properties"][field] = add_meaning(schema, name, field)
+            component["properties"][field] = clean_choices(schema)
     order = list(CALLS)
     result["paths"] = dict(
         sorted(
@@ -75,24 +69,13 @@ def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from methods.values()
 
 
-def add_meaning(described: dict[str, Any], owner: str, name: str) -> dict[str, Any]:
-    """Return a field of a component, or a parameter of an operation `owner`, with its meaning."""
+def clean_choices(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a field without a list of choices that its type has, or that says each word twice."""
     text = described.get("description", "")
-    if all(choice == label for choice, label in CHOICE.findall(text)):
-        text = text.partition(CHOICES)[0].strip()  # the list would only say each word twice
-    if not text or text.startswith(CHOICES):
-        text = "\n\n".join(filter(None, [find_meaning(owner, name), text]))
-    if "$ref" in described:
-        return {"allOf": [{"$ref": described["$ref"]}], "description": text}
+    has_type = not described.keys().isdisjoint({"allOf", "oneOf"})
+    if has_type or all(choice == label for choice, label in CHOICE.findall(text)):
+        text = text.partition(CHOICES)[0].strip()
     return {**described, "description": text}
-
-
-def find_meaning(owner: str, name: str) -> str:
-    """Return the meaning of a name, from the first table for its owner that has it, or ""."""
-    for pattern, meanings in TEXTS["fields"].items():
-        if name in meanings and any(fnmatchcase(owner, one) for one in pattern.split()):
-            return str(meanings[name])
-    return ""
 
 
 def _add_leads(result: dict[str, Any]) -> None:

@@ -8,7 +8,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import ContentField, IdField, Output, Strict, WholeNumberField
+from memoryproject.edge.fields import (
+    Column,
+    ContentField,
+    IdField,
+    Output,
+    Strict,
+    WholeNumberField,
+)
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
@@ -22,23 +29,35 @@ EXPIRES_AT_MOST = timedelta(days=7)
 class NewContext(Strict):
     """The body of `contexts`."""
 
-    max_tokens = BudgetField()
-    system_prompt = ContentField(required=False)
-    reserved_for_response = BudgetField(default=contexts.RESERVED, min_value=0)
+    max_tokens = BudgetField(help_text="Of prompt and response together.")
+    system_prompt = ContentField(
+        required=False, help_text="Stands first, whole. 400 where it does not fit."
+    )
+    reserved_for_response = BudgetField(
+        default=contexts.RESERVED, min_value=0, help_text="Of max_tokens, left for the response."
+    )
     expires_in_s = WholeNumberField(
         default=int(contexts.EXPIRES_AFTER.total_seconds()),
         min_value=1,
         max_value=int(EXPIRES_AT_MOST.total_seconds()),
+        help_text="Then it is gone; a day if nothing is said, a week at most.",
     )
 
 
 class NewSection(Strict):
     """The body of `contexts/{id}/add`."""
 
-    memory_id = IdField()
-    max_tokens = BudgetField(default=contexts.ADDED_AT_MOST, max_value=contexts.ADDED_AT_MOST)
+    memory_id = IdField(help_text="An episode, a fact or a note.")
+    max_tokens = BudgetField(
+        default=contexts.ADDED_AT_MOST,
+        max_value=contexts.ADDED_AT_MOST,
+        help_text="Of this memory at most; less where less room is left.",
+    )
     priority = WholeNumberField(
-        default=contexts.PRIORITY, min_value=0, max_value=contexts.SYSTEM_PRIORITY
+        default=contexts.PRIORITY,
+        min_value=0,
+        max_value=contexts.SYSTEM_PRIORITY,
+        help_text="The highest stands first; the system prompt has 100.",
     )
     links = LinksField()
 
@@ -46,33 +65,58 @@ class NewSection(Strict):
 class Section(Output):
     """A part of a context."""
 
-    table, columns = ContextSection, "type memory_id priority token_count truncated content"
-    type = serializers.ChoiceField(choices=ContextSection.Kind.choices, source="kind")
-    token_count = serializers.IntegerField(source="tokens")
+    table = ContextSection
+    type = serializers.ChoiceField(
+        choices=ContextSection.Kind.choices,
+        source="kind",
+        help_text="`system`: the system prompt; `retrieved`: a memory.",
+    )
+    memory_id = Column("null: the system prompt.")
+    priority = Column("From 0 to 100; the highest stands first.")
+    token_count = serializers.IntegerField(
+        source="tokens", help_text="Tokens of the section's content."
+    )
+    truncated = Column("A part of the memory is missing.")
+    content = Column("The text of the section, as it goes into the prompt.")
 
 
 class ContextOutput(Output):
     """A context in its current state."""
 
     table = Context
-    columns = (
-        "id max_tokens reserved_for_response remaining_tokens sections retrieved_ids counter "
-        "created_at expires_at"
+    id = Column("The id of the context.")
+    max_tokens = Column("Tokens of prompt and response together.")
+    reserved_for_response = serializers.IntegerField(
+        source="reserved_tokens", help_text="Tokens of `max_tokens` that are left for the response."
     )
-    reserved_for_response = serializers.IntegerField(source="reserved_tokens")
-    sections = Section(many=True)
+    remaining_tokens = Column("Less the response, all sections, and the blank lines between them.")
+    sections = Section(many=True, help_text="Highest priority first, then in order of adding.")
+    retrieved_ids = Column("The memories that it quotes, in the order of the sections.")
+    counter = Column("How its tokens are counted.")
+    created_at = Column("When it was started.")
+    expires_at = Column("From then on it is unknown.")
 
 
 class AddedOutput(Output):
     """The result of adding a memory."""
 
     table = contexts.Addition
-    columns = (
-        "context_id=context.id memory_id added=has_memory reason token_count truncated "
-        "context.remaining_tokens context.counter"
+    context_id = Column("The context.", "context.id")
+    memory_id = Column("The memory that was to be added.")
+    added = Column("The context holds it now.", "has_memory")
+    reason = serializers.ChoiceField(
+        choices=contexts.OUTCOMES,
+        help_text="`added`; `already_there`: nothing changed; `no_room`: nothing of it fits.",
     )
-    reason = serializers.ChoiceField(choices=contexts.OUTCOMES)
-    truncated = serializers.BooleanField(source="section.truncated", allow_null=True)
+    token_count = Column("Of its section; 0 without one.")
+    truncated = serializers.BooleanField(
+        source="section.truncated", allow_null=True, help_text="null without a section."
+    )
+    remaining_tokens = Column(
+        "Tokens that may still be added, the blank line before the next section included.",
+        "context.remaining_tokens",
+    )
+    counter = Column("How its tokens are counted.", "context.counter")
 
 
 class Contexts(ReadView):

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from indexing.kinds import LINK_TYPES
 from indexing.models import MemoryKind
-from memoryproject.edge.fields import CANONICAL_UUID, Output, Strict
+from memoryproject.edge.fields import CANONICAL_UUID, Column, Output, Strict
 from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, describe_page
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
@@ -49,15 +49,28 @@ class PlaceField(serializers.CharField):
 
 
 class LinksQuery(Strict):
-    link_types = LinkTypesField(required=False)
-    after = PlaceField(required=False)
-    limit = QueryNumberField(default=PAGE, min_value=1, max_value=PAGE_AT_MOST)
+    link_types = LinkTypesField(
+        required=False, help_text="Only these, with commas between them; default: all."
+    )
+    after = PlaceField(required=False, help_text="The `next` of the page before.")
+    limit = QueryNumberField(
+        default=PAGE,
+        min_value=1,
+        max_value=PAGE_AT_MOST,
+        help_text="Items of a page at most; a page may have fewer.",
+    )
 
 
 class WalkQuery(Strict):
-    depth = QueryNumberField(default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST)
-    link_types = LinkTypesField(required=False)
-    limit = QueryNumberField(default=NODES, min_value=1, max_value=NODES_AT_MOST)
+    depth = QueryNumberField(
+        default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST, help_text="Steps at most."
+    )
+    link_types = LinkTypesField(
+        required=False, help_text="Only these, with commas between them; default: all."
+    )
+    limit = QueryNumberField(
+        default=NODES, min_value=1, max_value=NODES_AT_MOST, help_text="Memories at most."
+    )
 
 
 class DirectionField(serializers.ChoiceField):
@@ -74,30 +87,53 @@ class MemoryLinkOutput(Output):
     """A link as one of the two memories sees it."""
 
     table = Edge
-    columns = (
-        "id=link_id from_id to_id link_type direction other_id other_kind made_by actor created_at"
+    id = Column("null: the server derives it.", "link_id")
+    from_id = Column("The memory that the link comes from.")
+    to_id = Column("The memory that the link points to.")
+    link_type = serializers.ChoiceField(
+        choices=LINK_TYPES,
+        help_text="What the link says of the two memories, read from the first to the second.",
     )
-    link_type = serializers.ChoiceField(choices=LINK_TYPES)
-    direction = DirectionField()
-    other_kind = serializers.ChoiceField(choices=MemoryKind.choices)
-    made_by = serializers.ChoiceField(choices=["agent", "person", "server"])
+    direction = DirectionField(
+        help_text="`out`: the link points away from the memory asked about; `in`: to it."
+    )
+    other_id = Column("The memory at the other end.")
+    other_kind = serializers.ChoiceField(
+        choices=MemoryKind.choices, help_text="What kind of memory that is."
+    )
+    made_by = serializers.ChoiceField(
+        choices=["agent", "person", "server"],
+        help_text="Who created the link: an agent with a key, a person in the admin, or, by "
+        "deriving it, the server.",
+    )
+    actor = Column("Which key or person.")
+    created_at = Column("When the link was created; null: the server derives it.")
 
 
 class NodeOutput(Output):
     """A memory that was reached, and the link by which it was."""
 
-    table, columns = Node, "id kind depth from_id to_id"
-    kind = serializers.ChoiceField(choices=MemoryKind.choices)
-    link_type = serializers.ChoiceField(choices=LINK_TYPES)
-    direction = DirectionField()
+    table = Node
+    id = Column("The id of the memory.")
+    kind = serializers.ChoiceField(
+        choices=MemoryKind.choices, help_text="What kind of memory it is: episode, fact or note."
+    )
+    depth = Column("Steps from the start, from 1.")
+    from_id = Column("The memory that the link comes from.")
+    to_id = Column("The memory that the link points to.")
+    link_type = serializers.ChoiceField(
+        choices=LINK_TYPES,
+        help_text="What the link says of the two memories, read from the first to the second.",
+    )
+    direction = DirectionField(help_text="out: the link was followed as it points.")
 
 
 class WalkOutput(serializers.Serializer[Any]):
     """The memories around one."""
 
-    start = serializers.UUIDField()
-    nodes = NodeOutput(many=True)
-    cut = serializers.BooleanField()
+    start = serializers.UUIDField(help_text="The memory that the walk began at.")
+    nodes = NodeOutput(many=True, help_text="The memories, nearest first, then newest.")
+    cut = serializers.BooleanField(help_text="There is more within the depth than the limit.")
 
 
 class MemoryLinks(ReadView):

@@ -5,7 +5,7 @@ import uuid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import FlagField, Output, Strict, WordField
+from memoryproject.edge.fields import Column, FlagField, Output, Strict, WordField
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from retrieval import markdown
@@ -20,11 +20,16 @@ STRATEGIES = [strategy.value for strategy in Strategy]
 class ChunkInput(Strict):
     """The body of `memories/{id}/chunk`."""
 
-    max_tokens = BudgetField()
+    max_tokens = BudgetField(help_text="Of the answer's content, header included.")
     truncation_strategy = WordField(
-        source="strategy", choices=STRATEGIES, default=Strategy.END.value
+        source="strategy",
+        choices=STRATEGIES,
+        default=Strategy.END.value,
+        help_text="end: the beginning is kept; sentence: its whole sentences; middle: both ends.",
     )
-    include_header = FlagField(default=False)
+    include_header = FlagField(
+        default=False, help_text="Put a line before it that says what it is: `[note: …]`."
+    )
     fence = FenceField()
     links = LinksField()
 
@@ -37,19 +42,50 @@ class PeekOutput(Output):
     """What is known about a memory, without its text."""
 
     table = reading.Peek
-    columns = (
-        "memory.id memory.kind memory.source_type memory.source_id? label=memory.clean_label "
-        "description=memory.clean_description? memory.metadata related_ids related_cut "
-        "memory.token_estimate location counter"
+    id = Column("The id of the memory.", "memory.id")
+    kind = Column("What kind of memory it is: episode, fact or note.", "memory.kind")
+    source_type = Column("A note's source type, else episode or fact.", "memory.source_type")
+    source_id = Column(
+        "A note's own, else the id of the conversation.", "memory.source_id", allow_null=True
     )
-    location = Location(source="memory.span", allow_null=True)
+    label = Column("A line to show it by.", "memory.clean_label")  # type: ignore[assignment]
+    description = Column(
+        "Of a note a few sentences about it, of an episode its summary, of a fact when it was "
+        "true; null: none.",
+        "memory.clean_description",
+        allow_null=True,
+    )
+    metadata = Column(
+        "Of a note what you gave; of an episode its messages and times; of a fact its category, "
+        "its times and how many episodes support it.",
+        "memory.metadata",
+    )
+    related_ids = Column("Linked memories, both ways, newest first.")
+    related_cut = Column("There are more: `memories/{id}/links` lists all.")
+    token_estimate = Column(
+        "Of the whole content without a header: the sum of its parts, which were counted when "
+        "they were written.",
+        "memory.token_estimate",
+    )
+    location = Location(
+        source="memory.span",
+        allow_null=True,
+        help_text="Where in a stored text of yours the note stands; null: nowhere.",
+    )
+    counter = Column("How tokens were counted.")
 
 
 class ChunkOutput(Output):
     """A memory's content, up to the limit."""
 
     table = reading.Chunk
-    columns = "id=memory_id content token_count truncated header counter fence=fence.nonce"
+    id = Column("The id of the memory.", "memory_id")
+    content = Column("Header included; empty where nothing fits.")
+    token_count = Column("Of the content; never above max_tokens.")
+    truncated = Column("Something is missing, of the text or, where it leaves no room, the header.")
+    header = Column("The text's first line, if any.")
+    counter = Column("How tokens were counted.")
+    fence = Column("The random word in the marks around it, or null.", "fence.nonce")
 
 
 class OneMemory(ReadView):

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge.fields import AskedMomentField, Output, WholeNumberField
+from memoryproject.edge.fields import AskedMomentField, Column, Output, WholeNumberField
 from memoryproject.edge.schema import describe
 from retrieval.api.answers import BudgetField, FenceField
 from wings.navigation import reconstruction
@@ -16,9 +16,20 @@ from wings.navigation.reconstruction import LEVELS, USUAL_LEVEL, Recalled, Recon
 class ReconstructInput(NarrowedInput):
     """The body of `reconstruct_context`."""
 
-    focus_level = WholeNumberField(default=USUAL_LEVEL, min_value=0, max_value=len(LEVELS) - 1)
-    since = AskedMomentField(required=False)
-    max_tokens = BudgetField(required=False)
+    focus_level = WholeNumberField(
+        default=USUAL_LEVEL,
+        min_value=0,
+        max_value=len(LEVELS) - 1,
+        help_text="From 0 to 5: memories found at most 2, 5, 8, 10, 15, 20; hours looked back 1, "
+        "4, 12, 24, 72, 168; links followed 0, 1, 1, 2, 3, 3 steps.",
+    )
+    since = AskedMomentField(
+        required=False, help_text="Instead of the level's hours; UTC without an offset."
+    )
+    max_tokens = BudgetField(
+        required=False,
+        help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
+    )
     fence = FenceField()
 
 
@@ -26,24 +37,63 @@ class RecalledOutput(Output):
     """A memory with its full content."""
 
     table = Recalled
-    columns = (
-        "memory.id memory.kind memory.content memory.user_id? memory.category? memory.importance "
-        "memory.emotion_type? memory.emotion_intensity memory.emotion_valence? "
-        "timestamp=memory.at linked_memory_ids=linked_ids memory.tags file_path distance depth "
-        "_distance=distance"  # the specification's name
+    id = Column("The id of the memory.", "memory.id")
+    kind = Column("What kind of memory it is: episode, fact or note.", "memory.kind")
+    content = Column("The whole text of the memory.", "memory.content")
+    user_id = Column(
+        "Whom a note is about; else whose its conversation is; null: nobody was named.",
+        "memory.user_id",
+        allow_null=True,
     )
+    category = Column("Of a fact or a note; null: none.", "memory.category", allow_null=True)
+    importance = Column("A note's own; of an episode its surprise.", "memory.importance")
+    emotion_type = Column(
+        "Of a note, the name of a feeling; null: none.", "memory.emotion_type", allow_null=True
+    )
+    emotion_intensity = Column(
+        "Of a note, how strong the feeling is, from 0 to 1; null: not said.",
+        "memory.emotion_intensity",
+    )
+    emotion_valence = Column(
+        "Of a note, which way the feeling points; null: not said.",
+        "memory.emotion_valence",
+        allow_null=True,
+    )
+    timestamp = Column("When it was so.", "memory.at")
+    linked_memory_ids = Column("Both ways, newest first.", "linked_ids")
+    tags = Column("Of a fact its keywords.", "memory.tags")
+    file_path = Column("In the mirror's folder; null: it is not mirrored.")
+    distance = Column("1 less the cosine, less is nearer; null: keywords found it, or links.")
+    depth = Column("Links followed to get there; 0: it was found.")
+    _distance = Column("The same.", "distance")
 
 
 class ReconstructionOutput(Output):
     """The memories returned, and their text."""
 
     table = Reconstruction
-    columns = (
-        "focus_level since total_memories=total memories_retrieved synthesized_context=text "
-        "context_tokens=tokens fence=fence.nonce counter cut receipt=receipt.id? degraded?"
+    focus_level = Column("The level of focus that was applied, from 0 to 5.")
+    since = serializers.DateTimeField(help_text="What was found is not older.")
+    total_memories = Column("Each counted once, before the budget.", "total")
+    memories_retrieved = RecalledOutput(
+        source="recalled",
+        many=True,
+        help_text="Found ones best first, then linked ones, nearest first.",
     )
-    since = serializers.DateTimeField()
-    memories_retrieved = RecalledOutput(source="recalled", many=True)
+    synthesized_context = Column("Markdown for a prompt, or empty.", "text")
+    context_tokens = Column("Tokens of `synthesized_context`.", "tokens")
+    fence = Column("The random word in the marks around it, or null.", "fence.nonce")
+    counter = Column("How tokens are counted.")
+    cut = Column("Links lead to more than was brought back.")
+    receipt = Column(
+        "Names this answer in audits; null: the database was away.", "receipt.id", allow_null=True
+    )
+    degraded = Column(
+        "no_vectors: only words were searched; old_vectors: the embedding model has changed, and "
+        "older memories were found by keyword alone; mirror: in files, as the database was away; "
+        "null: nothing missing.",
+        allow_null=True,
+    )
 
 
 class ReconstructContext(MirroredView):

@@ -35,24 +35,58 @@ class Several(serializers.ListField):
 class SearchInput(NarrowedInput):
     """The body of `POST search`. Absent filters do not narrow."""
 
-    query = fields.ContentField()
-    source_types = Several(choices=list(SOURCE_TYPES))
+    query = fields.ContentField(help_text="What to look for, in words; * for everything.")
+    source_types = Several(
+        choices=list(SOURCE_TYPES), help_text="Types of notes, `episode`, `fact`."
+    )
     source_ids = serializers.ListField(
         child=fields.TextField(max_length=ID_AT_MOST),
         required=False,
         allow_empty=False,
         max_length=SOURCE_IDS_AT_MOST,
+        help_text="A note's own; of a fact or an episode the id of its conversation.",
     )
-    tag = fields.TextField(max_length=WORD_AT_MOST, required=False)
-    since = fields.AskedMomentField(required=False)
-    as_of = fields.AskedMomentField(required=False)
+    tag = fields.TextField(
+        max_length=WORD_AT_MOST,
+        required=False,
+        help_text="One of a note's tags; leaves out all else.",
+    )
+    since = fields.AskedMomentField(
+        required=False,
+        help_text="Included; UTC without an offset. When it was so: of a note occurred_at, of a "
+        "thread its last activity, of a fact from when on it is true, of an episode its end.",
+    )
+    as_of = fields.AskedMomentField(
+        required=False,
+        help_text="Search what was true then, retired facts too, and what had been said and "
+        "noted. UTC without an offset.",
+    )
     known_at = KnownAtField()
-    min_relevance = fields.NumberField(default=0.0, min_value=0, max_value=1)
-    max_results = fields.WholeNumberField(default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST)
-    max_tokens = BudgetField(required=False)
-    sort_by = fields.WordField(choices=ORDERS, default=ORDERS[0])
-    max_hops = fields.WholeNumberField(default=0, min_value=0, max_value=HOPS_AT_MOST)
-    link_types = Several(choices=list(LINK_TYPES))
+    min_relevance = fields.NumberField(
+        default=0.0,
+        min_value=0,
+        max_value=1,
+        help_text="Only memories of at least this relevance, from 0 to 1.",
+    )
+    max_results = fields.WholeNumberField(
+        default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST, help_text="Memories at most."
+    )
+    max_tokens = BudgetField(
+        required=False, help_text="The whole texts of all items together stay within it."
+    )
+    sort_by = fields.WordField(
+        choices=ORDERS,
+        default=ORDERS[0],
+        help_text="By relevance, by `occurred_at` (recency), by importance, or by "
+        "`combined_score`.",
+    )
+    max_hops = fields.WholeNumberField(
+        default=0,
+        min_value=0,
+        max_value=HOPS_AT_MOST,
+        help_text="Links to follow from what is found.",
+    )
+    link_types = Several(choices=list(LINK_TYPES), help_text="Of hops; default: all.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "since" in attrs and "until" in attrs and attrs["until"] < attrs["since"]:
@@ -64,31 +98,68 @@ class SearchItem(fields.Output):
     """A memory that answers."""
 
     table = results.Item
-    columns = (
-        "id=finding.memory_id source_type memory.source_id? label=memory.clean_label "
-        "relevance=finding.score finding.importance combined_score=finding.combined "
-        "token_estimate snippet occurred_at=finding.at hops=finding.depth memory.metadata"
+    id = fields.Column("The id of the memory.", "finding.memory_id")
+    source_type = serializers.ChoiceField(
+        choices=list(SOURCE_TYPES),
+        source="finding.source_type",
+        help_text="Of a note its source type, else `episode` or `fact`.",
     )
-    source_type = serializers.ChoiceField(choices=list(SOURCE_TYPES), source="finding.source_type")
+    source_id = fields.Column(
+        "A note's own; else the id of the conversation.", "memory.source_id", allow_null=True
+    )
+    label = fields.Column("A line to show it by.", "memory.clean_label")  # type: ignore[assignment]
+    relevance = fields.Column(
+        "0 to 1, comparable between searches: the larger of how much of the query's words it "
+        "holds and how near it is in meaning. With `*` 0.5; through links 0.5, halved by each "
+        "further link.",
+        "finding.score",
+    )
+    importance = fields.Column("0 to 1.", "finding.importance")
+    combined_score = fields.Column("0.7 relevance + 0.3 importance.", "finding.combined")
+    token_estimate = fields.Column("Of its whole text.")
+    snippet = fields.Column("What it says, in a line.")
+    occurred_at = fields.Column("When it was so: recency goes by this.", "finding.at")
+    hops = fields.Column("Links that led here; 0: the query found it.", "finding.depth")
+    metadata = fields.Column(
+        "Of a note what you gave; of an episode its messages and times; of a fact its category, "
+        "its times and how many episodes support it.",
+        "memory.metadata",
+    )
 
 
 class HopPath(fields.Output):
     """A link that was followed, from the nearer memory to the farther one."""
 
-    table, columns = Node, "from=via to=id link_type"
-    link_type = serializers.ChoiceField(choices=LINK_TYPES)
+    table = Node
+    from_ = fields.Column("The memory nearer to what the query found.", "via")
+    to = fields.Column("The memory farther from it.", "id")
+    link_type = serializers.ChoiceField(
+        choices=LINK_TYPES,
+        help_text="What the link says of the two memories, read from the first to the second.",
+    )
 
 
 class SearchOutput(fields.Output):
     """The answer of `search`."""
 
     table = results.Result
-    columns = (
-        "items total_count=findings.total tokens_used counter query=applied findings.hops_used "
-        "hop_paths receipt=receipt.id? findings.degraded?"
+    items = SearchItem(many=True, help_text="The memories that match, in the order asked for.")
+    total_count = fields.Column("Memories that match, returned or not.", "findings.total")
+    tokens_used = fields.Column("The items' estimates together.")
+    counter = fields.Column("How tokens are counted.")
+    query = fields.Column("Every parameter as it was applied.", "applied")
+    hops_used = fields.Column("Steps after which links led to nothing new.", "findings.hops_used")
+    hop_paths = HopPath(many=True, help_text="The links on the way to items, nearest first.")
+    receipt = fields.Column(
+        "Names this answer in audits; null: the database was away.", "receipt.id", allow_null=True
     )
-    items = SearchItem(many=True)
-    hop_paths = HopPath(many=True)
+    degraded = fields.Column(
+        "no_vectors: only words were searched; old_vectors: the embedding model has changed, and "
+        "older memories were found by keyword alone; mirror: in files, as the database was away; "
+        "null: nothing missing.",
+        "findings.degraded",
+        allow_null=True,
+    )
 
 
 class Search(MirroredView):
