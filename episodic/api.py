@@ -176,9 +176,7 @@ class AheadField(serializers.ListField):
 class AddMessageOutput(StoredMessage):
     """The answer of `add_message`."""
 
-    conversation_id = serializers.UUIDField(
-        help_text="The conversation, by the UUID that the agent chose."
-    )
+    conversation_id = serializers.UUIDField(help_text=fields.CONVERSATION)
     pending = serializers.IntegerField(help_text="Messages not in an episode yet, this included.")
     ahead = AheadField()
 
@@ -186,9 +184,7 @@ class AddMessageOutput(StoredMessage):
 class AddMessagesOutput(serializers.Serializer[Any]):
     """The answer of `add_messages`."""
 
-    conversation_id = serializers.UUIDField(
-        help_text="The conversation, by the UUID that the agent chose."
-    )
+    conversation_id = serializers.UUIDField(help_text=fields.CONVERSATION)
     messages = StoredMessage(
         many=True, help_text="Where each message was stored, in the order of the body."
     )
@@ -275,9 +271,7 @@ def read_idempotency(request: Request) -> IdempotencyKey | None:
 class FlushInput(fields.Strict):
     """The body of `flush`."""
 
-    conversation_id = fields.IdField(
-        help_text="The conversation, by the UUID that the agent chose."
-    )
+    conversation_id = fields.IdField(help_text=fields.CONVERSATION)
 
 
 class FlushOutput(serializers.Serializer[Any]):

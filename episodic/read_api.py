@@ -11,7 +11,15 @@ from rest_framework.response import Response
 from episodic.models import Conversation, Episode, Message
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
-from memoryproject.edge.fields import Column, IdField, NameField, Output, Strict, TextField
+from memoryproject.edge.fields import (
+    CONVERSATION,
+    Column,
+    IdField,
+    NameField,
+    Output,
+    Strict,
+    TextField,
+)
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 
@@ -57,9 +65,7 @@ class MessageOutput(Output):
 
     table = Message
     id = Column("The id of the message.")
-    conversation_id = Column(
-        "The conversation, by the UUID that the agent chose.", "conversation.external_id"
-    )
+    conversation_id = Column(CONVERSATION, "conversation.external_id")
     seq = Column("Its place in the conversation: 1, 2, 3, …; only what was erased leaves a gap.")
     role = serializers.CharField(help_text="Who speaks: user, assistant, system or tool.")
     name = Column("The speaker's name; null: none was given.")
@@ -85,21 +91,13 @@ class MessageOutput(Output):
 
 
 class MessageQuery(Strict):
-    conversation_id = IdField(
-        source="conversation__external_id",
-        help_text="The conversation, by the UUID that the agent chose.",
-    )
+    conversation_id = IdField(source="conversation__external_id", help_text=CONVERSATION)
     name = TextField(required=False, max_length=200, help_text="Only what this speaker said.")
     external_id = NameField(source="metadata__external_id", help_text="Only what you call so.")
     after = pages.QueryNumberField(
         required=False, source="seq__gt", min_value=0, help_text="Only seq above this."
     )
-    limit = pages.QueryNumberField(
-        default=pages.PAGE,
-        min_value=1,
-        max_value=pages.PAGE_AT_MOST,
-        help_text="Items of a page at most; a page may have fewer.",
-    )
+    limit = pages.LimitField()
 
 
 class Messages(ReadView):
@@ -134,9 +132,7 @@ class EpisodeOutput(Output):
 
     table = Episode
     id = Column("The id of the episode.")
-    conversation_id = Column(
-        "The conversation, by the UUID that the agent chose.", "conversation.external_id"
-    )
+    conversation_id = Column(CONVERSATION, "conversation.external_id")
     title = Column("What it was about, in 5 to 15 words.")
     summary = Column("What happened, in at most 50 words.")
     stability = Column("FSRS: days until the chance that it is still remembered falls to 0.9.")

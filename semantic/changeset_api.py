@@ -12,6 +12,7 @@ from episodic import queries as episodic_queries
 from memoryproject.edge import pages
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import (
+    CONVERSATION,
     EARLIEST,
     Column,
     FlagField,
@@ -38,12 +39,7 @@ class StepsQuery(Strict):
     after = pages.QueryNumberField(
         required=False, min_value=0, help_text="Only those behind this one."
     )
-    limit = pages.QueryNumberField(
-        default=pages.PAGE_AT_MOST,
-        min_value=1,
-        max_value=pages.PAGE_AT_MOST,
-        help_text="Items of a page at most; a page may have fewer.",
-    )
+    limit = pages.LimitField(pages.PAGE_AT_MOST)
 
 
 class RevertInput(Reasoned):
@@ -224,9 +220,7 @@ class ComparedFact(Output):
 
     table = Fact
     id = Column("The id of the fact.")
-    conversation_id = Column(
-        "The conversation, by the UUID that the agent chose.", "conversation.external_id"
-    )
+    conversation_id = Column(CONVERSATION, "conversation.external_id")
     category = Column("One of the eight categories of facts.")
     fact = Column("The fact: one sentence that can be understood by itself.")
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from episodic.api import StoredMessage
 from episodic.models import Conversation, Message
 from episodic.read_api import ListedEpisode
-from memoryproject.edge.fields import Column, Output
+from memoryproject.edge.fields import CONVERSATION, Column, Output
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, states
 from semantic.engines import Category
@@ -22,7 +22,7 @@ class FactOutput(Output):
 
     table = Fact
     id = Column("The id of the fact.")
-    conversation_id = Column("The conversation, by the UUID that the agent chose.")
+    conversation_id = Column(CONVERSATION)
     category = Column("One of the eight categories of facts.")
     fact = Column("The fact: one sentence that can be understood by itself.")
     keywords = Column("Names and nouns of the fact, by which it is found too.")

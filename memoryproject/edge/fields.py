@@ -31,6 +31,7 @@ CENTURY = timedelta(days=36_500)
 WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME_AT_MOST = 255
 """Longest id chosen by a caller, in characters."""
+CONVERSATION = "The conversation, by the UUID that the agent chose."
 CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 

@@ -38,6 +38,14 @@ class QueryNumberField(fields.WholeNumberField):
         return super().to_internal_value(int(value))
 
 
+class LimitField(QueryNumberField):
+    """How many items a page has at most."""
+
+    def __init__(self, default: int = PAGE) -> None:
+        text = "Items of a page at most; a page may have fewer."
+        super().__init__(default=default, min_value=1, max_value=PAGE_AT_MOST, help_text=text)
+
+
 class QueryMomentField(fields.AskedMomentField):
     """A time in a query string, where milliseconds are text as well."""
 
@@ -52,12 +60,7 @@ class PlaceQuery(fields.Strict):
     after = fields.IdField(
         required=False, source="id__lt", help_text="The `next` of the page before."
     )
-    limit = QueryNumberField(
-        default=PAGE,
-        min_value=1,
-        max_value=PAGE_AT_MOST,
-        help_text="Items of a page at most; a page may have fewer.",
-    )
+    limit = LimitField()
 
 
 class PageQuery(PlaceQuery):

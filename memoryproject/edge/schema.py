@@ -12,14 +12,14 @@ from drf_spectacular.plumbing import force_instance
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
-from memoryproject.edge.fields import Strict
+from memoryproject.edge.fields import CONVERSATION, Strict
 from memoryproject.edge.reference import CALLS
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 PATH = {
     "context_id": "The id of a context, from `POST contexts`.",
-    "conversation_id": "The conversation, by the UUID that the agent chose.",
+    "conversation_id": CONVERSATION,
     "event_id": "The id of an event, from `GET webhooks/{id}/events`.",
     "memory_id": "The id of a memory: an episode, a fact or a note.",
     "retrieval_id": "The id of a receipt, as `Memory-Receipt` names it.",

@@ -23,7 +23,15 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from episodic import queries as episodic_queries
 from memoryproject.edge.errors import NotFound
-from memoryproject.edge.fields import NAME_AT_MOST, Column, NameField, Output, Strict, WordField
+from memoryproject.edge.fields import (
+    CONVERSATION,
+    NAME_AT_MOST,
+    Column,
+    NameField,
+    Output,
+    Strict,
+    WordField,
+)
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.pages import QueryMomentField, QueryNumberField
 from memoryproject.edge.schema import describe
@@ -96,9 +104,7 @@ class ProfileFact(EarlierFact):
     category = serializers.ChoiceField(
         choices=CATEGORIES, help_text="One of the eight categories of facts."
     )
-    conversation_id = serializers.UUIDField(
-        help_text="The conversation, by the UUID that the agent chose."
-    )
+    conversation_id = serializers.UUIDField(help_text=CONVERSATION)
     source_episodic_ids = serializers.ListField(
         child=serializers.UUIDField(),
         source="episode_ids",
@@ -122,9 +128,7 @@ class ProfileEpisode(Output):
     title = Column("What it was about, in 5 to 15 words.")
     summary = Column("What happened, in at most 50 words.")
     end_at = Column("When its last message was said.")
-    conversation_id = serializers.UUIDField(
-        help_text="The conversation, by the UUID that the agent chose."
-    )
+    conversation_id = serializers.UUIDField(help_text=CONVERSATION)
 
 
 class ProfileSection(serializers.Serializer[Any]):

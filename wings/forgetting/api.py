@@ -39,9 +39,7 @@ class ForgetInput(fields.Strict):
         help_text="Where a text is looked for: in the conversation, in all that the user has (or "
         "in the conversation if it has none), or in the tenant.",
     )
-    conversation_id = fields.IdField(
-        required=False, help_text="The conversation, by the UUID that the agent chose."
-    )
+    conversation_id = fields.IdField(required=False, help_text=fields.CONVERSATION)
     user_id = fields.NameField(
         help_text="Whose the conversation is, by your own id; null: nobody was named."
     )

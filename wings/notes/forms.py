@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from indexing.kinds import LinkType, SourceType, Valence
 from memoryproject.edge import fields
-from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, PageQuery, QueryNumberField
+from memoryproject.edge.pages import LimitField, PageQuery, QueryNumberField
 from wings.notes.renderings import SOURCE_TYPES
 
 COUNT_AT_MOST = 10**9
@@ -236,12 +236,7 @@ class VersionQuery(fields.Strict):
     after = QueryNumberField(
         required=False, min_value=1, help_text="The `next` of the page before."
     )
-    limit = QueryNumberField(
-        default=PAGE,
-        min_value=1,
-        max_value=PAGE_AT_MOST,
-        help_text="Items of a page at most; a page may have fewer.",
-    )
+    limit = LimitField()
 
 
 class LinkInput(fields.Strict):

@@ -40,8 +40,7 @@ class SuggestionOutput(fields.Output):
     table = Suggestion
     id = fields.Column("The id of the suggestion.")
     conversation_id = serializers.UUIDField(
-        source="conversation.external_id",
-        help_text="The conversation, by the UUID that the agent chose.",
+        source="conversation.external_id", help_text=fields.CONVERSATION
     )
     kind = fields.Column(
         "What the two facts look like: one contradicts the other, or repeats it. `erase`: a user "

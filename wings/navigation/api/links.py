@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from indexing.kinds import LINK_TYPES
 from indexing.models import MemoryKind
 from memoryproject.edge.fields import CANONICAL_UUID, Column, Output, Strict
-from memoryproject.edge.pages import PAGE, PAGE_AT_MOST, QueryNumberField, describe_page
+from memoryproject.edge.pages import LimitField, QueryNumberField, describe_page
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from wings.navigation import links
@@ -53,12 +53,7 @@ class LinksQuery(Strict):
         required=False, help_text="Only these, with commas between them; default: all."
     )
     after = PlaceField(required=False, help_text="The `next` of the page before.")
-    limit = QueryNumberField(
-        default=PAGE,
-        min_value=1,
-        max_value=PAGE_AT_MOST,
-        help_text="Items of a page at most; a page may have fewer.",
-    )
+    limit = LimitField()
 
 
 class WalkQuery(Strict):
