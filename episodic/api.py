@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,15 +30,24 @@ IDEMPOTENCY_HEADER = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="Send the same key again after a lost answer: nothing is stored twice.",
 )
-
+REPLAYED = OpenApiParameter(
+    "Idempotent-Replayed",
+    str,
+    OpenApiParameter.HEADER,
+    description="`true` in a replay; absent otherwise.",
+    response=[200, 201],
+)
 
 Show = Callable[[list[Message]], Mapping[str, Any]]
 
 
-def describe_storing(call: str, body: Any, answer: Any) -> Callable[[View], View]:
+def describe_storing(
+    call: str, body: Any, answer: Any, headers: str = ""
+) -> Callable[[View], View]:
     """Describe a call that stores what its body holds, once for each idempotency key."""
-    answers = {201: answer, 200: answer, 409: Error, 410: Error}
-    return describe(call, body, answers, parameters=[IDEMPOTENCY_HEADER])
+    replay = "A replay: the first answer to this Idempotency-Key. Nothing was stored again."
+    answers = {201: answer, 200: OpenApiResponse(answer, replay), 409: Error, 410: Error}
+    return describe(call, body, answers, headers, parameters=[IDEMPOTENCY_HEADER, REPLAYED])
 
 
 @extend_schema_field(
@@ -227,19 +236,32 @@ class AddView(KeyedView):
 
 
 class AddMessage(AddView):
-    """Stores one message."""
-
     @describe_storing("add_message", AddMessageInput, AddMessageOutput)
     def post(self, request: Request) -> Response:
+        """Store one message.
+
+        Stores one message at once; episodes and facts follow in the background. A replay under the
+        same Idempotency-Key answers 200 with the first answer.
+        201: The message is stored, and where it stands in its conversation.
+        409: The Idempotency-Key was used in this conversation with another body, or the
+            conversation is another user's or agent's.
+        410: What was posted under this Idempotency-Key was erased, and is not stored again.
+        """
         params = self.read(AddMessageInput)
         return self.store(params, [params["message"]], lambda rows: StoredMessage(rows[0]).data)
 
 
 class AddMessages(AddView):
-    """Stores a batch of messages, all or nothing."""
-
     @describe_storing("add_messages", AddMessagesInput, AddMessagesOutput)
     def post(self, request: Request) -> Response:
+        """Store up to 500 messages, all or nothing.
+
+        Stores up to 500 messages of one conversation, in order, all or nothing.
+        201: The messages are stored, and where each stands in its conversation.
+        409: The Idempotency-Key was used in this conversation with another body, or the
+            conversation is another user's or agent's.
+        410: What was posted under this Idempotency-Key was erased, and is not stored again.
+        """
         params = self.read(AddMessagesInput)
         return self.store(
             params,
@@ -281,13 +303,18 @@ class FlushOutput(serializers.Serializer[Any]):
 
 
 class Flush(KeyedView):
-    """Segments and consolidates now."""
-
     for_users = True
     scope = Scope.INGEST
 
     @describe("flush", FlushInput, {202: FlushOutput, 404: Error})
     def post(self, request: Request) -> Response:
+        """Make episodes and facts of everything said so far, now.
+
+        Segments the whole window now, whatever its size, then consolidates every episode that has
+        not been yet.
+        202: A job does it; one that was ready for this conversation already is joined.
+        404: Your tenant has no conversation of that id.
+        """
         params = self.read(FlushInput)
         conversation = queries.get_by_external_id(self.tenant(), params["conversation_id"])
         job = services.request_flush(conversation=conversation)
@@ -295,25 +322,35 @@ class Flush(KeyedView):
 
 
 class CloseConversation(KeyedView):
-    """Segments and consolidates a conversation at the end of a session."""
-
     for_users = True
     scope = Scope.INGEST
 
     @describe("close_conversation", None, {202: FlushOutput, 404: Error})
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """End a session.
+
+        Does for a conversation what `flush` does, now that a session is over: makes episodes and
+        facts of everything said so far. What is posted later opens it again.
+        202: A job does it; one that was ready for this conversation already is joined.
+        404: Your tenant has no conversation of that id.
+        """
         conversation = queries.get_by_external_id(self.tenant(), conversation_id)
         job = services.request_flush(conversation=conversation)
         return Response({"job_id": str(job.id)}, status=202)
 
 
 class RetrySetAside(KeyedView):
-    """Retries messages and episodes that jobs failed on and set aside."""
-
     scope = Scope.ADMIN
 
     @describe("retry_conversation", None, {202: FlushOutput, 409: Error})
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Run again what jobs have set aside.
+
+        Messages that were set aside return to the window, episodes whose facts could not be drawn
+        become fresh, and everything is flushed.
+        202: A job flushes the conversation, with what was set aside.
+        409: Nothing of the conversation is set aside.
+        """
         conversation = queries.get_by_external_id(self.tenant(), conversation_id)
         job = services.retry_set_aside(conversation)
         if job is None:
@@ -338,12 +375,19 @@ class MoveOutput(serializers.Serializer[Any]):
 
 
 class ConversationUser(KeyedView):
-    """Gives a conversation to another user."""
-
     scope = Scope.ADMIN
 
     @describe("move_conversation", MoveInput, {202: MoveOutput, 404: Error, 409: Error})
     def post(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """Give a conversation to another user.
+
+        A job moves what can be found of the conversation; until it is done the conversation is the
+        user's whose it was, and from then on the other one's. Undone by giving it back. A
+        conversation that gets its first user by `add_messages` is moved likewise. Not for keys that
+        are bound to users.
+        202: A worker moves it soon.
+        409: It is that user's already.
+        """
         user_id = self.read(MoveInput)["user_id"]
         previous = moving.change_user(
             tenant=self.tenant(), external_id=conversation_id, user_id=user_id

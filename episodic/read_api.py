@@ -48,14 +48,17 @@ class ConversationQuery(pages.PlaceQuery):
 
 
 class Conversations(ReadView):
-    """Lists conversations, newest first."""
-
     for_users = True
 
     @pages.describe_page(
         "list_conversations", ConversationQuery, ListedConversation, "ConversationPage"
     )
     def get(self, request: Request) -> Response:
+        """List conversations.
+
+        The conversations, newest first: of all, of a user, or of an agent.
+        200: A page of conversations.
+        """
         rows = Conversation.objects.of(self.tenant())
         return self.list_page(rows, ListedConversation, self.read_query(ConversationQuery))
 
@@ -101,12 +104,14 @@ class MessageQuery(Strict):
 
 
 class Messages(ReadView):
-    """Lists the messages of a conversation, oldest first."""
-
     for_users = True
 
     @pages.describe_page("list_messages", MessageQuery, MessageOutput, "MessagePage")
     def get(self, request: Request) -> Response:
+        """List the messages of a conversation.
+
+        200: A page of messages, oldest first.
+        """
         query = self.read_query(MessageQuery)
         limit = query.pop("limit")
         rows = Message.objects.of(self.tenant()).filter(**query).select_related("conversation")
@@ -117,12 +122,15 @@ class Messages(ReadView):
 
 
 class OneMessage(ReadView):
-    """A message by its id, as a receipt or a fact's evidence names it."""
-
     for_users = True
 
     @describe("get_message", answers=MessageOutput)
     def get(self, request: Request, message_id: uuid.UUID) -> Response:
+        """Show a message.
+
+        A message by its id, as a receipt or a fact's evidence names it.
+        200: The message as it was posted.
+        """
         rows = Message.objects.of(self.tenant()).select_related("conversation")
         return Response(MessageOutput(get_row(rows, "message", id=message_id)).data)
 
@@ -168,12 +176,14 @@ class EpisodeQuery(pages.PageQuery):
 
 
 class Episodes(ReadView):
-    """Lists episodes, newest first."""
-
     for_users = True
 
     @pages.describe_page("list_episodes", EpisodeQuery, ListedEpisode, "EpisodePage")
     def get(self, request: Request) -> Response:
+        """List episodes.
+
+        200: A page of episodes, newest first, without their messages.
+        """
         query = self.read_query(EpisodeQuery)
         rows = Episode.objects.of(self.tenant()).select_related("conversation")
         counts = Q(withheld_by=None)

@@ -39,21 +39,28 @@ class JobOutput(Output):
 
 
 class JobState(ReadView):
-    """The state of a job. Ask again, a second later or more, until it is done or dead."""
-
     @describe("get_job", answers=JobOutput)
     def get(self, request: Request, job_id: uuid.UUID) -> Response:
+        """See how far a job is.
+
+        The state of a job. Ask again, a second later or more, until it is done or dead.
+        200: The job as it is now.
+        """
         job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
         return Response(JobOutput(job).data)
 
 
 class JobRetry(KeyedView):
-    """Makes a dead job ready again."""
-
     scope = Scope.ADMIN
 
     @describe("retry_job", None, {200: JobOutput, 409: Error})
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
+        """Run a dead job again.
+
+        Only a dead or cancelled job can be retried; another answers 409.
+        200: The job is ready again; a worker takes it soon.
+        409: The job is neither dead nor cancelled, or another of its kind is ready in its place.
+        """
         job = get_row(Job.objects.of(self.tenant()), "job", id=job_id)
         return Response(JobOutput(retrying.retry_job(job=job)).data)
 
@@ -109,12 +116,18 @@ class UsageOutput(serializers.Serializer[Any]):
 
 
 class Usage(KeyedView):
-    """The cost of the tenant's model calls, and what it stores."""
-
     scope = Scope.ADMIN
 
     @describe("get_usage", answers=UsageOutput, parameters=[UsageQuery])
     def get(self, request: Request) -> Response:
+        """See what the language model cost and what is stored.
+
+        Calls, tokens and cost of the language model by day, purpose and model, the newest day
+        first. A call that still runs counts with the most that it can cost. When the day's budget
+        is spent, episodes and facts wait; messages are stored and answers given. `stored` is what
+        messages and notes take; beyond its limits writing answers 413.
+        200: Calls and cost by day, the day's budget, and the tenant's storage.
+        """
         query = self.read_query(UsageQuery)
         tenant, now = self.tenant(), timezone.now()
         rows = usage.count_calls(tenant, days=query["days"], now=now)

@@ -163,7 +163,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "memoryproject.edge.reference.add_texts",
+        "memoryproject.edge.reference.add_tasks",
     ],
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",

@@ -70,12 +70,14 @@ class FactQuery(pages.PageQuery):
 
 
 class Facts(ReadingView):
-    """Lists facts, newest first."""
-
     for_users = True
 
     @pages.describe_page("list_facts", FactQuery, renderings.ListedFact, "FactPage")
     def get(self, request: Request) -> Response:
+        """List facts.
+
+        200: A page of facts, newest first.
+        """
         query = self.read_query(FactQuery)
         state = query.pop("state")
         rows = Fact.objects.of(self.tenant()).select_related("conversation")
@@ -98,12 +100,18 @@ class Facts(ReadingView):
 
 
 class OneFact(ReadingView):
-    """A fact with its sources and history."""
-
     for_users = True
 
     @describe("get_fact", answers=renderings.DetailedFact)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Show a fact with its evidence and history.
+
+        A fact, active or not, with its evidence (withdrawn or not), every change of it with actor
+        and reason, and the versions before and after it.
+        200: The fact, active or not.
+        404: Your tenant has no such fact, or it is pending review and the key lacks the scope
+            `curate`.
+        """
         fact = find_fact(self.tenant(), fact_id)
         if fact.invalidated_because in Fact.HIDDEN and not self.may_curate():
             raise NotFound("There is no such fact.")
@@ -124,12 +132,14 @@ class OneFact(ReadingView):
 
 
 class OneEpisode(ReadView):
-    """An episode with the messages in it and the facts that it supports."""
-
     for_users = True
 
     @describe("get_episode", answers=renderings.DetailedEpisode)
     def get(self, request: Request, episode_id: uuid.UUID) -> Response:
+        """Show an episode with its messages and facts.
+
+        200: The episode, where its messages are, and the facts that it supports.
+        """
         episodes = Episode.objects.of(self.tenant()).select_related("conversation")
         episode = get_row(episodes, "episode", id=episode_id)
         messages = episodic_queries.messages_of_episodes(self.tenant(), [episode.id])

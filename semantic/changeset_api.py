@@ -139,19 +139,31 @@ class PlanOutput(Output):
 
 
 class Changesets(ReadView):
-    """Lists changesets, newest first."""
-
     @pages.describe_page("list_changesets", ChangesetQuery, ChangesetOutput, "ChangesetPage")
     def get(self, request: Request) -> Response:
+        """List changesets.
+
+        200: A page of changesets, newest first, without their steps.
+        """
         rows = Changeset.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, ChangesetOutput, self.read_query(ChangesetQuery))
 
 
 class OneChangeset(ReadView):
-    """A changeset with its steps."""
-
-    @describe("get_changeset", answers=DetailedChangeset, parameters=[StepsQuery])
+    @describe(
+        "get_changeset",
+        None,
+        DetailedChangeset,
+        parameters=[StepsQuery],
+        headers="read_from read_age",
+    )
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
+        """Show a changeset with its steps.
+
+        Who or what changed facts, why, and every step with the facts that it opened or closed,
+        before and after.
+        200: The changeset with a page of its steps.
+        """
         query, tenant = self.read_query(StepsQuery), self.tenant()
         rows = Changeset.objects.of(tenant).select_related("conversation")
         changeset = get_row(rows, "changeset", id=changeset_id)
@@ -174,11 +186,25 @@ class RevertChangeset(Curating):
 
     @describe("plan_revert", answers=PlanOutput)
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
+        """Preview reverting a changeset.
+
+        Says what reverting a changeset would do now, and what is in the way. Nothing is written.
+        200: What reverting it would do now. Nothing was changed.
+        """
         plan = reverts.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
         return Response(PlanOutput(plan).data)
 
     @describe("revert_changeset", RevertInput, {201: ChangesetOutput, 409: Error})
     def post(self, request: Request, changeset_id: uuid.UUID) -> Response:
+        """Revert a changeset.
+
+        Undoes a changeset by a new one, which is returned and can be reverted too. Sent again after
+        a lost answer it answers 409 and changes nothing.
+        201: The changeset that reverts it.
+        409: It is reverted already, or something is in the way and `leave_conflicts` is not set
+            (`GET` says what), or nothing can be reverted: it was an erasure, or all that it did was
+            erased.
+        """
         body = self.read(RevertInput)
         act = self.take_act(body)
         revert = reverts.revert_changeset(act=act, changeset_id=changeset_id, **body)
@@ -254,10 +280,15 @@ class DiffOutput(Output):
 
 
 class Diff(ReadView):
-    """What the server believed at one moment and not at another."""
-
     @describe("diff", answers=DiffOutput, parameters=[DiffQuery])
     def get(self, request: Request) -> Response:
+        """Compare what was believed at two moments.
+
+        Compares the facts that were active at two moments, by the server's clock: which came, ended
+        or were corrected in between, who did it and why. What came and went in between is no
+        difference. Over 20,000 steps in between are 400.
+        200: The facts that were active at one of the moments alone.
+        """
         query, tenant = self.read_query(DiffQuery), self.tenant()
         conversation, items = None, []
         if home := query.get("conversation_id"):

@@ -104,42 +104,71 @@ CHANGED = {200: CuratedFact, 409: Error}
 
 
 class InvalidateFact(Curating):
-    """Retires a fact."""
-
     @describe("invalidate_fact", InvalidateInput, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Retire a fact.
+
+        Retires a fact: it was true until now, or it never was. One that is wrong is not derived
+        again from the same words until it is restored. Sent again after a lost answer it answers
+        409 and changes nothing.
+        200: The fact, which is retired now.
+        409: The fact is not active.
+        """
         return self.change(curation.invalidate_facts, fact_id, form=InvalidateInput)
 
 
 class RestoreFact(Curating):
-    """Restores a fact."""
-
     @describe("restore_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Restore a fact.
+
+        Restores a fact. What has replaced it stays as it is. Sent again after a lost answer it
+        answers 409 and changes nothing.
+        200: The fact, which is active again.
+        409: The fact is active, pending review or erased, or its sentence is active as another
+            fact.
+        """
         return self.change(curation.restore_facts, fact_id)
 
 
 class ApproveFact(Curating):
-    """Approves a fact in the review queue."""
-
     @describe("approve_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Approve a fact that is pending review.
+
+        Approves a fact that is pending review: from then on it is served. Sent again after a lost
+        answer it answers 409 and changes nothing.
+        200: The fact, which is active now.
+        409: The fact is not pending review, or its sentence is active as another fact.
+        """
         return self.change(curation.approve_facts, fact_id)
 
 
 class RejectFact(Curating):
-    """Rejects a fact in the review queue."""
-
     @describe("reject_fact", Reasoned, CHANGED)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Reject a fact that is pending review.
+
+        Rejects a fact that is pending review: the same words do not bring it back. Sent again after
+        a lost answer it answers 409 and changes nothing.
+        200: The fact, which is retired as wrong now.
+        409: The fact is not pending review.
+        """
         return self.change(curation.reject_facts, fact_id)
 
 
 class CorrectFact(Curating):
-    """Puts a better sentence in the place of a wrong one."""
-
     @describe("correct_fact", CorrectInput, {201: CuratedFact, 409: Error})
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Correct a fact.
+
+        Closes a fact as wrong, opens a better one, and returns that. Its evidence is the act, and
+        messages that do not say the old. What still says the old is marked in answers
+        (`facts/{id}/marks`). Sent again after a lost answer it answers 409 and changes nothing.
+        201: The new fact; the old one is retired as wrong.
+        409: The fact is not active or not of that `version`, or the sentence is its own or that of
+            another active fact.
+        """
         body = self.read(CorrectInput)
         act = self.take_act(body)
         corrected = corrections.correct_fact(act=act, fact_id=fact_id, **body)

@@ -13,6 +13,30 @@ _FILE = read_table(__file__)
 ALWAYS: dict[str, str] = _FILE["always"]
 POLICIES = {start: "; ".join(policy) for start, policy in _FILE["policies"].items()}
 
+HEADERS = {
+    "cut": "How many messages the text shows a part of, with the episodes that are left out as "
+    "the answer would be too large; of a profile the lines that the budget has no room for. "
+    "Absent: none.",
+    "degraded": "What was missing: `no_vectors`, only keywords were searched; `old_vectors`, the "
+    "embedding model has changed and older memories were found by keyword; `mirror`, files were, "
+    "as the database was away. Absent: nothing.",
+    "empty": "`min_relevance`: the answer is less relevant than that. Absent: nothing was left "
+    "out.",
+    "fence": "With `fence`: the random word in the marks around the text.",
+    "indexed": "What finds the notes when the answer is sent: `words`. A job makes their vectors.",
+    "indexed_through": "The last `seq` up to which all messages are in episodes.",
+    "pending": "How many messages are in no episode yet.",
+    "read_age": "Only where replicas are read: how many seconds old what was read may be; your "
+    "own writes are in it.",
+    "read_from": "Only where replicas are read: `primary`, or which replica answered.",
+    "receipt": "The id of the receipt: `GET retrievals/{id}` shows it.",
+    "relevance": "How likely it is that the answer holds what was asked for, 0 to 1. Absent: not "
+    "known.",
+    "remaining_tokens": "Tokens that may still be added to the context.",
+    "token_counter": "How tokens were counted.",
+}
+"""What the headers say that `set_headers` sets, and those of an answer from a replica."""
+
 
 class HeadersMiddleware(MiddlewareMixin):
     """Sets the headers on every answer, including those of an inner middleware."""
@@ -40,5 +64,10 @@ def set_headers(response: AnyResponse, **headers: object) -> AnyResponse:
     """Return the response with our headers, `receipt` as `Memory-Receipt`; no empty ones."""
     for name, value in headers.items():
         if value not in (None, ""):
-            response[f"Memory-{name.replace('_', '-').title()}"] = str(value)
+            response[name_header(name)] = str(value)
     return response
+
+
+def name_header(name: str) -> str:
+    """Return the name of our header: of `receipt`, `Memory-Receipt`."""
+    return f"Memory-{name.replace('_', '-').title()}"

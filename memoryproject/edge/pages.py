@@ -136,4 +136,4 @@ def describe_page(call: str, query: Form, item: Form, name: str) -> Callable[[Vi
         "next": serializers.CharField(allow_null=True, help_text="Pass as `after`."),
     }
     page = type(name, (serializers.Serializer,), columns)
-    return describe(call, answers=page, parameters=[query])
+    return describe(call, answers=page, parameters=[query], headers="read_from read_age")

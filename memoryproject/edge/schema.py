@@ -3,17 +3,19 @@
 The key, the form of errors, and what bodies must not contain.
 """
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import force_instance
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 
 from memoryproject.edge.fields import CONVERSATION, Strict
-from memoryproject.edge.reference import CALLS
+from memoryproject.edge.headers import HEADERS, name_header
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -26,6 +28,25 @@ PATH = {
     "test_id": "The id of a memory test, from `GET memory_tests`.",
 }
 """What ids in paths mean; the others are the ids of what they name."""
+
+STATUSES = {
+    "400": "The request is malformed, or a field is wrong: `fields` says which, and why.",
+    "401": "There is no key, or it is not known, was revoked or has expired.",
+    "403": "The key lacks the scope that the call needs, or is bound to users and the call is not "
+    "for it.",
+    "404": "Your tenant has nothing of that id.",
+    "413": "Something is over a cap of size; with the code `over_quota` the tenant stores as much "
+    "as it may.",
+    "415": "The body is not `application/json`, or is compressed.",
+    "429": "Too fast, too many calls of the tenant at the same time, or too many messages that "
+    "are not processed yet. Nothing was done.",
+    "503": "The database or a model is away, or the call took too long. Try again later.",
+}
+"""The sentence for an answer of a status, where the call has none of its own."""
+RETRY_AFTER = {
+    "description": "Seconds to wait before the same call is worth another try.",
+    "schema": {"type": "string"},
+}
 
 
 class Error(serializers.Serializer[Any]):
@@ -40,10 +61,27 @@ class Error(serializers.Serializer[Any]):
 
 
 def describe(
-    call: str, body: Any = None, answers: Any = None, **options: Any
+    call: str, body: Any = None, answers: Any = None, headers: str = "", **options: Any
 ) -> Callable[[View], View]:
-    """Return the decorator that describes a call: name, body, and answers by status."""
-    return extend_schema(operation_id=call, request=body, responses=answers, **options)
+    """Return the decorator that describes a call: name, body, answers by status, their headers.
+
+    The method's docstring has its texts: a summary, what it does, and, each on a line of its own,
+    sentences for answers, such as `409: The fact is not active.`; other statuses have STATUSES.
+    """
+    parameters = [*options.pop("parameters", ()), *map(describe_header, headers.split())]
+    return extend_schema(
+        operation_id=call, request=body, responses=answers, parameters=parameters, **options
+    )
+
+
+def describe_header(name: str) -> OpenApiParameter:
+    """Return the description of a header that `set_headers` sets."""
+    return OpenApiParameter(
+        name_header(name),
+        location=OpenApiParameter.HEADER,
+        description=HEADERS[name],
+        response=[200, 201, 202],
+    )
 
 
 class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -65,10 +103,19 @@ class OperationSchema(AutoSchema):
 
     _reads_query = False
 
+    def _read_docstring(self) -> tuple[str, str, dict[str, str]]:
+        """Return a call's summary, its description, and sentences by status."""
+        text = inspect.getdoc(getattr(self.view, self.method.lower())) or ""
+        about, *rest = re.split(r"^(\d{3}): ", text, flags=re.MULTILINE)
+        summary, _, description = about.partition("\n")
+        said = {code: _join(sentence) for code, sentence in zip(*[iter(rest)] * 2, strict=True)}
+        return summary.removesuffix("."), _join(description), said
+
+    def get_summary(self) -> str:
+        return self._read_docstring()[0]
+
     def get_description(self) -> str:  # type: ignore[override]
-        """Return the reference's description of the call, else that of the view."""
-        text = CALLS.get(self.get_operation_id(), {}).get("description")
-        return text or super().get_description()
+        return self._read_docstring()[1]
 
     def get_operation(self, *args: Any, **options: Any) -> Any:
         """Return the operation with its scope, as data and as a sentence."""
@@ -80,7 +127,7 @@ class OperationSchema(AutoSchema):
         needed = [str(view.needs(self.method))] if view.get_permissions() else []
         operation["security"] = [{"key": needed}]
         sentence = f"Needs the scope `{needed[0]}`." if needed else "Needs a key, but no scope."
-        operation["description"] = f"{operation['description']}\n\n{sentence}"
+        operation["description"] = f"{operation.get('description', '')}\n\n{sentence}".lstrip()
         return operation
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
@@ -128,6 +175,11 @@ class OperationSchema(AutoSchema):
         for code in self._error_codes():
             described = self._get_response_for_code(Error, code)  # type: ignore[no-untyped-call]
             responses.setdefault(code, described)
+        said = self._read_docstring()[2]
+        for code in said.keys() | (responses.keys() & STATUSES.keys()):
+            responses[code]["description"] = said.get(code) or STATUSES[code]
+        for code in responses.keys() & {"429", "503"}:
+            responses[code]["headers"] = {"Retry-After": RETRY_AFTER}
         return responses
 
     def _error_codes(self) -> list[str]:
@@ -142,3 +194,8 @@ class OperationSchema(AutoSchema):
         if self.method != "GET" and self.get_request_serializer():
             codes += ["400", "413", "415"]
         return sorted(codes)
+
+
+def _join(text: str) -> str:
+    """Return a text without its line breaks."""
+    return " ".join(text.split())

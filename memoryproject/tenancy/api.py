@@ -64,12 +64,16 @@ class WhoAmIOutput(serializers.Serializer[Any]):
 
 
 class WhoAmI(KeyedView):
-    """Shows the key. Any valid key may ask, without a scope."""
-
     permission_classes = ()
 
     @describe("whoami", answers=WhoAmIOutput)
     def get(self, request: Request) -> Response:
+        """See what your key is and may do.
+
+        The tenant and the key behind the caller's secret, the key's scopes, and how fast it may
+        call. The call itself is taken from what is left.
+        200: The tenant, the key, its scopes and its limits.
+        """
         key = self.key()
         body = {
             "tenant": key.tenant,

@@ -108,8 +108,13 @@ class Recent(ReadView):
 
 
 class RecentMemory(Recent):
-    @describe("recent_memory", RecentTextInput, MARKDOWN)
+    @describe("recent_memory", RecentTextInput, MARKDOWN, headers="fence")
     def post(self, request: Request) -> HttpResponse:
+        """Get the newest episodes, as markdown.
+
+        The newest episodes by creation, newest first.
+        200: Markdown for a prompt; an empty body where there is no episode.
+        """
         params, scope = self.read_scope(RecentTextInput)
         fence = markdown.make_fence(wanted=params["fence"])
         links = params.get("links", self.key().links)
@@ -119,10 +124,12 @@ class RecentMemory(Recent):
 
 
 class RecentMemoryRaw(Recent):
-    """The newest episodes as JSON."""
-
-    @describe("recent_memory_raw", RecentInput, FullEpisode(many=True))
+    @describe("recent_memory_raw", RecentInput, FullEpisode(many=True), headers="cut")
     def post(self, request: Request) -> Response:
+        """Get the newest episodes, as JSON.
+
+        200: The episodes with their messages, newest first; an empty list where there is none.
+        """
         params, scope = self.read_scope(RecentInput)
         episodes = self.find_episodes(params, scope)
         if not scope or not episodes:
@@ -137,12 +144,14 @@ class RecentMemoryRaw(Recent):
 
 
 class ConversationState(ReadView):
-    """How far a conversation is processed."""
-
     for_users = True
 
     @describe("get_conversation", answers=ConversationOutput)
     def get(self, request: Request, conversation_id: uuid.UUID) -> Response:
+        """See how far a conversation is processed.
+
+        200: Counts of the conversation as they are now.
+        """
         conversation = episodic_queries.get_by_external_id(
             tenant=self.tenant(), external_id=conversation_id
         )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from operator import attrgetter
@@ -34,7 +34,7 @@ from memoryproject.edge.fields import (
 )
 from memoryproject.edge.headers import markdown_response, set_headers
 from memoryproject.edge.pages import QueryMomentField, QueryNumberField
-from memoryproject.edge.schema import describe
+from memoryproject.edge.schema import View, describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
 from retrieval import profile
@@ -178,6 +178,12 @@ def in_path(name: str, description: str) -> OpenApiParameter:
     return OpenApiParameter(name, form, OpenApiParameter.PATH, description=description)
 
 
+def describe_profile(call: str, *names: OpenApiParameter) -> Callable[[View], View]:
+    """Return the decorator that describes a call which answers with a profile."""
+    headers = "receipt token_counter cut fence read_from read_age"
+    return describe(call, None, ANSWERS, headers, parameters=[ProfileQuery, *names])
+
+
 class ProfileView(ReadView):
     """Answers with a profile."""
 
@@ -224,48 +230,60 @@ class ProfileView(ReadView):
 
 
 class UserProfile(ProfileView):
-    """What is known about a user."""
-
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_user(self.tenant(), named["user_id"])
 
-    @describe(
-        "get_user_profile",
-        answers=ANSWERS,
-        parameters=[ProfileQuery, in_path("user_id", "Whose profile, by your own id.")],
-    )
+    @describe_profile("get_user_profile", in_path("user_id", "Whose profile, by your own id."))
     def get(self, request: Request, user_id: str) -> HttpResponseBase:
+        """Get what to know of a user, unasked.
+
+        What an agent should know of a user before the first question, in a budget: dangers, how to
+        treat them, who this is, preferences, present matters and plans by day, the last episodes.
+        Chosen from all their conversations without a query and without a model. Of two values of
+        one subject the newer stands there; as JSON the older ones are `earlier`. Empty where
+        nothing is known.
+        200: The profile, as markdown or, with `format=json`, as JSON with the messages behind each
+            line.
+        304: The caller has it already: `If-None-Match` names its ETag. No receipt is written.
+        """
         return self.answer(**self.read(Names, {"user_id": user_id}))
 
 
 class AgentProfile(ProfileView):
-    """What is known from the conversations that an agent leads."""
-
     def find_scope(self, **named: Any) -> Scope | None:
         return profile.of_agent(self.tenant(), named["agent_id"])
 
-    @describe(
+    @describe_profile(
         "get_agent_profile",
-        answers=ANSWERS,
-        parameters=[
-            ProfileQuery,
-            in_path("agent_id", "From whose conversations, by your own id of the agent."),
-        ],
+        in_path("agent_id", "From whose conversations, by your own id of the agent."),
     )
     def get(self, request: Request, agent_id: str) -> HttpResponseBase:
+        """Get what to know from an agent's conversations, unasked.
+
+        As the profile of a user, from the newest conversations that this agent leads, 200 at most.
+        200: The profile, as markdown or, with `format=json`, as JSON with the messages behind each
+            line.
+        304: The caller has it already: `If-None-Match` names its ETag. No receipt is written.
+        """
         return self.answer(**self.read(Names, {"agent_id": agent_id}))
 
 
 class ConversationProfile(ProfileView):
-    """What is known from one conversation."""
-
     def find_scope(self, **named: Any) -> Scope | None:
         return in_one(episodic_queries.get_by_external_id(
             tenant=self.tenant(), external_id=named["conversation_id"]
         ))  # fmt: skip
 
-    @describe("get_conversation_profile", answers=ANSWERS, parameters=[ProfileQuery])
+    @describe_profile("get_conversation_profile")
     def get(self, request: Request, conversation_id: uuid.UUID) -> HttpResponseBase:
+        """Get what to know from one conversation, unasked.
+
+        As the profile of a user, from one conversation alone.
+        200: The profile, as markdown or, with `format=json`, as JSON with the messages behind each
+            line.
+        304: The caller has it already: `If-None-Match` names its ETag. No receipt is written.
+        404: Your tenant has no conversation of that id.
+        """
         return self.answer(conversation_id=conversation_id)
 
 

@@ -69,12 +69,14 @@ class RetrievalOutput(Output):
 
 
 class Retrievals(ReadView):
-    """Lists receipts, newest first."""
-
     for_users = True
 
     @describe_page("list_retrievals", PageQuery, RetrievalOutput, "RetrievalPage")
     def get(self, request: Request) -> Response:
+        """List receipts of answers.
+
+        200: A page of receipts, newest first.
+        """
         page = take_page(
             _find_receipts(self.tenant()),
             query=self.read_query(PageQuery),
@@ -84,12 +86,15 @@ class Retrievals(ReadView):
 
 
 class OneRetrieval(ReadView):
-    """The receipt of one answer, as the header `Memory-Receipt` names it."""
-
     for_users = True
 
     @describe("get_retrieval", answers=RetrievalOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
+        """Show the receipt of one answer.
+
+        The receipt of one answer, as the header `Memory-Receipt` names it.
+        200: What was asked, and what was served.
+        """
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         return Response(render_receipts(self.tenant(), [receipt])[0])
 
@@ -112,6 +117,13 @@ class ReplayOutput(serializers.Serializer[Any]):
 class RetrievalReplay(ReadView):
     @describe("replay_retrieval", answers=ReplayOutput)
     def get(self, request: Request, retrieval_id: uuid.UUID) -> Response:
+        """Show the text that an answer served.
+
+        The text that `retrieve_memory` or `context_pre_retrieve` served under this receipt,
+        whatever was corrected since. The receipt holds no text: it is made again of the same facts,
+        episodes and messages. Of an erased memory the receipts are gone, too.
+        200: The text, made again of what it was made of.
+        """
         receipt = get_row(_find_receipts(self.tenant()), "receipt", id=retrieval_id)
         return Response(ReplayOutput(replay(receipt)).data)
 

@@ -37,6 +37,9 @@ from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.renderings import CATEGORIES, FactOutput
 
+HEADERS = (
+    "receipt indexed_through pending token_counter degraded fence cut relevance read_from read_age"
+)
 DETAILS = ["auto", "none", "low", "high"]
 GONE = "fusion"
 """Field of versions up to 0.2, now ignored: numbers for the formula, of little effect."""
@@ -304,18 +307,37 @@ class Answering(ReadView):
 class RetrieveMemory(Answering):
     kind = Retrieval.Kind.RETRIEVE
 
-    @describe("retrieve_memory", RetrieveInput, MARKDOWN)
+    @describe(
+        "retrieve_memory",
+        RetrieveInput,
+        MARKDOWN,
+        headers=f"{HEADERS} empty",
+    )
     def post(self, request: Request) -> HttpResponse:
+        """Get facts and episodes that answer a query, as markdown.
+
+        Searches facts and episodes of a conversation, of all conversations of a user, or of the
+        tenant, and returns markdown; an empty body where nothing matches. Served episodes are
+        reviewed later by how they were used.
+        200: Markdown for a prompt; an empty body where nothing matches.
+        """
         return _as_markdown(*self.answer(RetrieveInput))
 
 
 class RetrieveMemoryRaw(Answering):
-    """Facts and episodes as JSON."""
-
     kind = Retrieval.Kind.RETRIEVE_RAW
 
-    @describe("retrieve_memory_raw", RetrieveInput, RawAnswer)
+    @describe(
+        "retrieve_memory_raw",
+        RetrieveInput,
+        RawAnswer,
+        headers=f"{HEADERS} empty",
+    )
     def post(self, request: Request) -> Response:
+        """Get facts and episodes that answer a query, as JSON.
+
+        200: Facts and episodes, each best first; empty lists where nothing matches.
+        """
         draft, progress = self.answer(RetrieveInput)
         return _with_headers(Response(render_raw(draft, progress)), draft, progress)
 
@@ -323,8 +345,19 @@ class RetrieveMemoryRaw(Answering):
 class ContextPreRetrieve(Answering):
     kind = Retrieval.Kind.CONTEXT
 
-    @describe("context_pre_retrieve", ContextInput, MARKDOWN)
+    @describe(
+        "context_pre_retrieve",
+        ContextInput,
+        MARKDOWN,
+        headers=HEADERS,
+    )
     def post(self, request: Request) -> HttpResponse:
+        """Get facts alone, for a system prompt.
+
+        Searches facts only. Nothing is reviewed afterwards. The fields `episodic_limit` and
+        `detail` are passed over.
+        200: Markdown for a system prompt; an empty body where nothing matches.
+        """
         return _as_markdown(*self.answer(ContextInput))
 
 

@@ -130,8 +130,6 @@ class AskOutput(serializers.Serializer[Any]):
 
 
 class Ask(ReadView):
-    """Answers a question with the language model."""
-
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
@@ -143,8 +141,22 @@ class Ask(ReadView):
             (200, "text/event-stream"): OpenApiTypes.STR,
             409: Error,
         },
+        headers="receipt read_from read_age",
     )
     def post(self, request: Request) -> HttpResponse:
+        """Get a question answered in sentences, each with checked citations.
+
+        The one call of the reading side that asks a language model. It retrieves as
+        `retrieve_memory` does, lets the model answer from exactly that, and checks each sentence: a
+        citation stands where its words stand in the memory that it names, and a sentence without
+        one that stands is struck, as is one whose numbers, dates or names are not in what it cites.
+        It abstains without a call of the model below `min_relevance`. The model may ask two further
+        questions, once. Nothing of the answer is kept but its receipt and its cost. With `stream`
+        the same comes as server-sent events, when all is checked.
+        200: The answer, or that there is none, and why.
+        409: No language model is set up, or it has no price while there is a budget: the message
+            says what to set.
+        """
         context = default_scope(self.tenant(), self.key())
         params = {"links": self.key().links, **self.read(AskInput, context=context)}
         is_streamed = params.pop("stream")

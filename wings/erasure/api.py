@@ -176,10 +176,32 @@ class Erasures(KeyedView):
 
     @describe_page("list_erasures", PlaceQuery, ErasureOutput, "ErasurePage")
     def get(self, request: Request) -> Response:
+        """List erasures.
+
+        What was erased, newest first: who wanted it, why, and how much it was.
+        200: A page of erasures.
+        """
         return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)
 
     @describe("erase", EraseInput, {200: ErasureOutput, 202: ErasureOutput, 404: Error, 409: Error})
     def post(self, request: Request) -> Response:
+        """Erase for good.
+
+        Erases a message, a conversation, a note, all notes of a user, what `manage.py import_from`
+        brought in, what a retention policy no longer keeps, or the tenant, with all that was made
+        of it, for good: there is no way back. An erased tenant has no keys any more, and so nobody
+        who could ask. `dry_run` answers with the counts alone, and of a person with the
+        conversations in which they speak. Of a person their own conversations go whole, what was
+        said to them included: those of their user ids, and those in which nobody else speaks. Of
+        one that others share go what they said and what the assistant said to them, or what
+        `shared` says. When all is erased, the server searches all of the tenant for the names and
+        user ids of the person, or for the user: `proof`. The reason stays on record, and may not
+        name them.
+        200: It is erased; or, with `dry_run`, this is how much it would be.
+        202: The erasure is on record, and a worker does it: ask `erasures/{id}` until its state is
+            done.
+        409: Something of it is on hold, and nothing was erased.
+        """
         params = self.read(EraseInput)
         scope = Extent(params["scope"])
         erasure = services.draft_erasure(
@@ -200,11 +222,13 @@ class Erasures(KeyedView):
 
 
 class OneErasure(KeyedView):
-    """An erasure, and its progress."""
-
     scope = Scope.ADMIN
 
     @describe("get_erasure", answers=ErasureOutput)
     def get(self, request: Request, erasure_id: uuid.UUID) -> Response:
+        """Show an erasure.
+
+        200: The erasure as it is now.
+        """
         erasure = get_row(Erasure.objects.of(self.tenant()), "erasure", id=erasure_id)
         return Response(ErasureOutput(erasure).data)

@@ -118,10 +118,22 @@ class Webhooks(WebhookView):
 
     @describe_page("list_webhooks", PlaceQuery, WebhookOutput, "WebhookPage")
     def get(self, request: Request) -> Response:
+        """List webhooks.
+
+        200: A page of webhooks, without their secrets.
+        """
         return self.list_page(Webhook.objects.of(self.tenant()), WebhookOutput)
 
     @describe("add_webhook", WebhookInput, {201: WebhookWithSecret})
     def post(self, request: Request) -> Response:
+        """Have an address told what happens.
+
+        Has an address of yours told what happens to the tenant's memory: a POST of JSON with
+        `type`, `timestamp` and `data`, which holds ids and numbers, never text. Each is signed as
+        the Standard Webhooks specification says, at least once, those of one conversation in order.
+        An answer of 2xx within ten seconds counts as received.
+        201: The webhook, with its secret. Keep it: it is not shown again.
+        """
         params, tenant = self.read(WebhookInput), self.tenant()
         fault = find_webhook_fault(params["url"], settings.WEBHOOK_NETWORKS)
         if fault:
@@ -143,19 +155,32 @@ class OneWebhook(WebhookView):
 
     @describe("get_webhook", answers=WebhookOutput)
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        """Show a webhook.
+
+        200: The webhook, without its secret.
+        """
         return Response(WebhookOutput(self.find(webhook_id)).data)
 
     @describe("delete_webhook", None, {204: None})
     def delete(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        """Delete a webhook.
+
+        Deletes a webhook with its events, those that wait included.
+        204: It is deleted, and what waited for it too.
+        """
         outbox.delete_webhook(self.find(webhook_id))
         return Response(status=204)
 
 
 class RotateWebhook(WebhookView):
-    """Gives a webhook a new secret."""
-
     @describe("rotate_webhook", None, WebhookWithSecret)
     def post(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        """Give a webhook a new secret.
+
+        Makes a new secret. For a day deliveries carry two signatures, the new secret's and the
+        one's before, so that none is refused meanwhile.
+        200: The webhook, with its new secret.
+        """
         webhook = self.find(webhook_id)
         webhook.secret_version += 1
         webhook.previous_until = read_database_clock() + OVERLAP
@@ -164,19 +189,26 @@ class RotateWebhook(WebhookView):
 
 
 class WebhookEvents(WebhookView):
-    """Lists a webhook's events, delivered or waiting."""
-
     @describe_page("list_webhook_events", EventQuery, EventOutput, "WebhookEventPage")
     def get(self, request: Request, webhook_id: uuid.UUID) -> Response:
+        """List what a webhook was told.
+
+        What the webhook was told or is to be told, newest first. Failed attempts are repeated for a
+        day, less and less often; then an event is dead. What is over is shown for 30 days.
+        200: A page of events, and how the delivery of each stands.
+        """
         rows = Event.objects.of(self.tenant()).filter(webhook=self.find(webhook_id))
         return self.list_page(rows, EventOutput, self.read_query(EventQuery))
 
 
 class RedeliverEvent(WebhookView):
-    """Delivers an event again."""
-
     @describe("redeliver_event", None, {202: EventOutput, 404: Error})
     def post(self, request: Request, event_id: uuid.UUID) -> Response:
+        """Deliver an event once more.
+
+        Has an event delivered once more, under the same id, whatever became of it.
+        202: The event waits; a worker delivers it soon.
+        """
         event = get_row(Event.objects.of(self.tenant()), "event", id=event_id)
         outbox.redeliver(event)
         return Response(EventOutput(event).data, status=202)

@@ -76,13 +76,20 @@ class ForgetOutput(serializers.Serializer[Any]):
 
 
 class Forget(KeyedView):
-    """Forgets facts and notes, and their messages."""
-
     for_users = True
     scope = Scope.INGEST
 
     @describe("forget", ForgetInput, {200: ForgetOutput, 404: Error})
     def post(self, request: Request) -> Response:
+        """Forget what a user asks to forget.
+
+        The facts that fit the text best, or those that are named, are served no more, nor are the
+        messages that say them. Each waits in the review queue as a suggestion `erase`: accepting it
+        erases the fact with these messages for good, declining it brings both back. A user's
+        message that says so ("Forget that I …") does the same.
+        200: What is forgotten from now on; empty: nothing fits.
+        404: Your tenant has no such conversation or fact.
+        """
         body = self.read(ForgetInput)
         act = Act(self.tenant(), self.actor(), body.get("reason", forgetting.REASON))
         if "fact_ids" in body:

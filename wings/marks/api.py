@@ -69,10 +69,23 @@ class Marks(Curating):
 
     @describe("list_marks", answers=MarksOutput)
     def get(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """List the places that still say what a retired fact said.
+
+        The places that still say what a fact said which a person has declared wrong, corrected or
+        ended: messages, episodes by title or summary, other facts and notes of its conversation. Of
+        a correction those of the fact that it replaced.
+        200: The marks of the fact and of what it replaced.
+        """
         return self._render(find_fact(self.tenant(), fact_id))
 
     @describe("decide_marks", MarksInput, MarksOutput)
     def post(self, request: Request, fact_id: uuid.UUID) -> Response:
+        """Confirm or drop marks, or quarantine the messages.
+
+        Confirms or drops marks of a fact, or quarantines the messages among them and retires the
+        facts. The quarantine is a rollback of its own (`rollbacks`), and ends like one.
+        200: All marks of the fact, as they are now.
+        """
         body = self.read(MarksInput)
         fact = find_fact(self.tenant(), fact_id)
         marking.decide(act=self.take_act(body), fact=fact, **body)

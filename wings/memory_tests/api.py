@@ -79,11 +79,24 @@ class MemoryTests(KeyedView):
 
     @describe_page("list_memory_tests", PageQuery, MemoryTestOutput, "MemoryTestPage")
     def get(self, request: Request) -> Response:
+        """List memory tests with what came of their last run.
+
+        Memory tests with what came of their last run, newest first. They run after each changeset
+        of their conversation, and on demand.
+        200: A page of memory tests.
+        """
         rows = MemoryTest.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, MemoryTestOutput, self.read_query(PageQuery))
 
     @describe("add_memory_test", MemoryTestInput, {201: MemoryTestOutput, 404: Error, 409: Error})
     def post(self, request: Request) -> Response:
+        """Add a memory test.
+
+        Adds a memory test, and runs it once.
+        201: The test, with what came of its first run.
+        404: Your tenant has no conversation of that id.
+        409: The tenant has as many memory tests as it may have.
+        """
         body = self.read(MemoryTestInput)
         conversation = episodic_queries.get_by_external_id(
             tenant=self.tenant(), external_id=body.pop("conversation_id")
@@ -96,12 +109,14 @@ class MemoryTests(KeyedView):
 
 
 class OneMemoryTest(KeyedView):
-    """Deletes a memory test."""
-
     scope = Scope.CURATE
 
     @describe("delete_memory_test", None, {204: None})
     def delete(self, request: Request, test_id: uuid.UUID) -> Response:
+        """Delete a memory test.
+
+        204: The test is gone.
+        """
         get_row(MemoryTest.objects.of(self.tenant()), "memory test", id=test_id).delete()
         return Response(status=204)
 
@@ -111,6 +126,10 @@ class RunMemoryTests(KeyedView):
 
     @describe("run_memory_tests", None, VerdictsOutput)
     def post(self, request: Request) -> Response:
+        """Run all memory tests now.
+
+        200: How many pass and fail.
+        """
         tests = memory_tests.tests_of(self.tenant())
         memory_tests.run_tests(tests, now=read_database_clock())
         return Response(VerdictsOutput(memory_tests.count_verdicts(tests)).data)

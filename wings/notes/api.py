@@ -46,6 +46,11 @@ class Notes(StoringView):
 
     @describe_page("list_notes", forms.NoteQuery, renderings.ListedNote, "NotePage")
     def get(self, request: Request) -> Response:
+        """List notes.
+
+        Lists notes, newest first, without their long texts. All filters must hold.
+        200: A page of notes.
+        """
         query = self.read_query(forms.NoteQuery)
         rows = queries.active_notes(tenant=self.tenant()).select_related("conversation")
         if "user_id" in query:
@@ -55,8 +60,19 @@ class Notes(StoringView):
         render = partial(renderings.render_note, form=renderings.ListedNote)
         return self.take_page(rows, query, lambda page: list(map(render, page)))
 
-    @describe_storing("add_note", forms.NoteInput, renderings.NoteOutput)
+    @describe_storing("add_note", forms.NoteInput, renderings.NoteOutput, headers="indexed")
     def post(self, request: Request) -> Response:
+        """Write a note.
+
+        Stores a note on purpose. A summary needs its metadata; its label, description and content
+        follow from them where none is given. Other notes need a content, an excerpt, a description
+        or a label. Keywords find it at once, its meaning a moment later, when a job has made its
+        vectors. A replay under the same Idempotency-Key answers 200 with the first answer.
+        201: The note is stored. Keywords find it at once, its meaning as soon as a job has made its
+            vectors.
+        409: The Idempotency-Key was used with another body.
+        410: The note posted under this Idempotency-Key was erased, and is not stored again.
+        """
         body = self.read(forms.NoteInput)
         note, first = services.add_note(**self.make_request(body), fields=body)
         shown = renderings.render_note(note, first)
@@ -64,10 +80,19 @@ class Notes(StoringView):
 
 
 class NoteBatch(StoringView):
-    """Stores a batch of notes, all or nothing."""
-
-    @describe_storing("add_notes", forms.NotesInput, renderings.NotesOutput)
+    @describe_storing("add_notes", forms.NotesInput, renderings.NotesOutput, headers="indexed")
     def post(self, request: Request) -> Response:
+        """Write up to 500 notes.
+
+        Stores up to 500 notes of one conversation, or of none, in order, all or nothing. Each is
+        checked and found as if it were posted alone.
+        201: All notes are stored. Keywords find them at once, their meaning as soon as a job has
+            made their vectors.
+        400: Something is wrong with a note, which `fields` names as in `notes.3.content`. None was
+            stored.
+        409: The Idempotency-Key was used with another body.
+        410: A note posted under this Idempotency-Key was erased, and none is stored again.
+        """
         body = self.read(forms.NotesInput)
         posted = services.add_notes(**self.make_request(body), notes=body["notes"])
         shown = {"notes": renderings.StoredNote(posted.notes, many=True).data}
@@ -84,11 +109,23 @@ class OneNote(KeyedView):
 
     @describe("get_note", answers=renderings.NoteOutput)
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
+        """Show a note.
+
+        200: The current version of the note.
+        """
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
         return Response(renderings.render_note(note))
 
     @describe("change_note", forms.NotePatch, {200: renderings.NoteOutput, 409: Error})
     def patch(self, request: Request, note_id: uuid.UUID) -> Response:
+        """Change a note.
+
+        Writes a new version: fields that are not named stay as they are, null takes one back as if
+        it had never been given, tags and metadata are replaced whole. Texts that followed from the
+        metadata follow from the new ones. The version before is kept.
+        200: The new version of the note.
+        409: `version` is not the current one: read the note again.
+        """
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
         body = self.read(forms.NotePatch, context={"source_type": note.source_type})
         changed = services.change_note(
@@ -102,13 +139,16 @@ class OneNote(KeyedView):
 
     @describe("delete_note", None, {204: None})
     def delete(self, request: Request, note_id: uuid.UUID) -> Response:
+        """Delete a note.
+
+        Takes the note away: it is neither found nor shown any more, nor is any link of it.
+        204: The note is deleted; the answer has no body.
+        """
         services.delete_note(tenant=self.tenant(), actor=self.actor(), note_id=note_id)
         return Response(status=204)
 
 
 class NoteVersions(KeyedView):
-    """A note's versions."""
-
     for_users = True
     scope = Scope.READ
 
@@ -116,6 +156,11 @@ class NoteVersions(KeyedView):
         "list_note_versions", forms.VersionQuery, renderings.NoteVersionOutput, "NoteVersionPage"
     )
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
+        """List the versions of a note.
+
+        The versions of a note, newest first, with who wrote each and when.
+        200: A page of versions, with the current one.
+        """
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
         query = self.read_query(forms.VersionQuery)
         limit, below = query["limit"], query.get("after", note.version + 1)
@@ -128,12 +173,18 @@ class NoteVersions(KeyedView):
 
 
 class Links(KeyedView):
-    """Takes new links."""
-
     scope = Scope.INGEST
 
     @describe("add_link", forms.LinkInput, {201: renderings.LinkOutput, 404: Error})
     def post(self, request: Request) -> Response:
+        """Link two memories.
+
+        Creates a typed link from one memory to another, whatever kind each is of.
+        201: The link is stored.
+        400: A field is wrong, both are the same, or there is this link already, whose id `fields`
+            tells.
+        404: Your tenant has no memory of one of the two ids.
+        """
         link, is_new = link_services.add_link(
             tenant=self.tenant(),
             actor=self.actor(),
@@ -147,11 +198,14 @@ class Links(KeyedView):
 
 
 class OneLink(KeyedView):
-    """A link by its id."""
-
     scope = Scope.INGEST
 
     @describe("delete_link", None, {204: None})
     def delete(self, request: Request, link_id: uuid.UUID) -> Response:
+        """Delete a link.
+
+        Deletes a link. What the server links itself stays.
+        204: The link is deleted; the answer has no body.
+        """
         link_services.delete_link(tenant=self.tenant(), link_id=link_id)
         return Response(status=204)

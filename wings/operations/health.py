@@ -19,24 +19,36 @@ from memoryproject.tenancy.postgresql.look import check_pepper, check_walls
 
 
 class HealthLive(APIView):
-    """Whether the process runs, and its version; calls nothing else."""
-
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
     @describe("health_live", answers={200: OpenApiTypes.OBJECT}, auth=[])
     def get(self, request: Request) -> Response:
+        """Ask whether the process runs.
+
+        Whether the process runs, and its version; calls nothing else.
+        200: It runs: `status` is `ok`, `version` that of the server.
+        """
         return Response({"status": "ok", "version": VERSION})
 
 
 class HealthReady(APIView):
-    """Whether the database answers, is migrated and keeps tenants apart, and work is not stuck."""
-
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
     @describe("health_ready", answers={200: OpenApiTypes.OBJECT, 503: Error}, auth=[])
     def get(self, request: Request) -> Response:
+        """Ask whether the server can serve.
+
+        503 where the database is away, is not migrated or would not keep tenants apart, or where
+        background work has stood still for a minute; the body says which. Models that are away are
+        named and leave the answer at 200: messages are stored and answers given without them.
+        200: It can. `due_jobs` (a free worker could take them) and `dead_jobs` count jobs of all
+            tenants, `oldest_due_s` and `last_done_s` are seconds (null: there is none),
+            `models_away` names models that do not answer; `faults`, where there are any, says what
+            an operator must mend.
+        503: It cannot, or background work is stuck: `fields` says what is wrong.
+        """
         try:
             check_walls(connections[DEFAULT_DB_ALIAS])
             check_pepper(connections[DEFAULT_DB_ALIAS])

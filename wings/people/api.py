@@ -138,6 +138,11 @@ class People(KeyedView):
 
     @describe_page("list_people", PersonQuery, PersonOutput, "PersonPage")
     def get(self, request: Request) -> Response:
+        """List people.
+
+        The people whom somebody has added, newest first.
+        200: A page of people.
+        """
         query = self.read_query(PersonQuery)
         rows = Person.objects.of(self.tenant())
         for kind, name in ((Alias.Kind.USER, "user_id"), (Alias.Kind.SPEAKER, "speaker")):
@@ -148,6 +153,14 @@ class People(KeyedView):
 
     @describe("add_person", PersonInput, {201: DetailedPerson, 409: Error})
     def post(self, request: Request) -> Response:
+        """Add a person, by user ids and names of speakers.
+
+        Says that some `user_id`s and names of speakers are one person. Theirs are then the
+        conversations of these users with all in them, notes about them, and what was said under
+        these names anywhere.
+        201: The person, and how much is theirs.
+        409: One of the names or ids is another person's: merge the two.
+        """
         params = {"user_ids": [], "speakers": [], **self.read(PersonInput)}
         person = services.add_person(tenant=self.tenant(), **params)
         person.refresh_from_db()
@@ -155,21 +168,30 @@ class People(KeyedView):
 
 
 class OnePerson(ReadView):
-    """A person by their id."""
-
     @describe("get_person", answers=DetailedPerson)
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
+        """Show a person with their names, and how much is theirs.
+
+        A person, under which names and ids they are known, and how much is theirs.
+        200: The person, with those who were merged into them.
+        """
         person = services.get_person(tenant=self.tenant(), person_id=person_id)
         return Response(render_person(person))
 
 
 class MergePerson(KeyedView):
-    """Merges a person into another."""
-
     scope = Scope.CURATE
 
     @describe("merge_person", MergeInput, {200: DetailedPerson, 404: Error, 409: Error})
     def post(self, request: Request, person_id: uuid.UUID) -> Response:
+        """Merge a person into another.
+
+        Says that two people are one: all that was the first one's is the other's, too, until
+        `people/{id}/unmerge` undoes it.
+        200: The other person, who has all names and ids now.
+        404: Your tenant has no such person.
+        409: They are one already, or one of them was merged into somebody else.
+        """
         params = self.read(MergeInput)
         into = services.merge(
             tenant=self.tenant(), person_id=person_id, actor=self.actor(), **params
@@ -178,12 +200,17 @@ class MergePerson(KeyedView):
 
 
 class UnmergePerson(KeyedView):
-    """Undoes a merge."""
-
     scope = Scope.CURATE
 
     @describe("unmerge_person", UnmergeInput, {200: DetailedPerson, 404: Error, 409: Error})
     def post(self, request: Request, person_id: uuid.UUID) -> Response:
+        """Undo the merge of a person into another.
+
+        Undoes that a person was merged into another. Who did both, when and why stays.
+        200: The person, who has their own names and ids again.
+        404: Your tenant has no such person.
+        409: The person was merged into nobody.
+        """
         person = services.undo_merge(
             tenant=self.tenant(),
             person_id=person_id,
@@ -204,12 +231,19 @@ class ExportPage(serializers.Serializer[Any]):
 
 
 class ExportPerson(KeyedView):
-    """All data of a person, kind by kind."""
-
     scope = Scope.ADMIN
 
-    @describe("export_person", answers=ExportPage, parameters=[ExportQuery])
+    @describe(
+        "export_person", None, ExportPage, parameters=[ExportQuery], headers="read_from read_age"
+    )
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
+        """Export everything of a person.
+
+        All that the tenant has of a person, to be handed to them: call it for each kind, until
+        `next` is null. Answers are receipts: asked in their conversations, or having served what is
+        theirs. Facts that are pending review and deleted notes are left out.
+        200: A page of what is theirs, of one kind.
+        """
         query = self.read_query(ExportQuery)
         person = services.get_person(tenant=self.tenant(), person_id=person_id)
         kind = query.pop("kind")

@@ -93,6 +93,11 @@ class Rollbacks(Curating):
 
     @describe_page("list_rollbacks", PlaceQuery, RollbackOutput, "RollbackPage")
     def get(self, request: Request) -> Response:
+        """List rollbacks.
+
+        Lists rollbacks, newest first, those whose quarantine has ended included.
+        200: A page of rollbacks.
+        """
         rows = Withholding.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, RollbackOutput)
 
@@ -109,6 +114,14 @@ class Rollbacks(Curating):
         "has posted nothing since then.",
     )
     def post(self, request: Request) -> Response:
+        """Roll back everything that came from a source.
+
+        200: The preview that `dry_run` asked for. Nothing was changed.
+        201: The rollback is done.
+        202: The rollback is on record, and a worker goes on with it.
+        404: Your tenant has no such key or conversation, or the source has posted nothing since
+            then.
+        """
         body = self.read(RollbackInput)
         dry_run = body.pop("dry_run")
         row = self._make_row(body)
@@ -134,19 +147,27 @@ class Rollbacks(Curating):
 
 
 class OneRollback(Curating):
-    """A rollback by its id."""
-
     @describe("get_rollback", answers=RollbackOutput)
     def get(self, request: Request, rollback_id: uuid.UUID) -> Response:
+        """Show a rollback.
+
+        200: The rollback as it is now.
+        """
         row = get_row(Withholding.objects.of(self.tenant()), "rollback", id=rollback_id)
         return Response(RollbackOutput(row).data)
 
 
 class LiftRollback(Curating):
-    """Lifts a quarantine."""
-
     @describe("lift_rollback", Reasoned, {200: RollbackOutput, 202: RollbackOutput, 409: Error})
     def post(self, request: Request, rollback_id: uuid.UUID) -> Response:
+        """Lift the quarantine of a source.
+
+        Ends the quarantine of a source: its messages return to the window, and are processed like
+        new ones. Sent again after a lost answer it answers 409 and changes nothing.
+        200: All messages are back.
+        202: A worker goes on returning messages.
+        409: The quarantine has ended already.
+        """
         act = self.take_act(self.read(Reasoned))
         row = rollback.lift(act=act, withholding_id=rollback_id)
         return Response(RollbackOutput(row).data, status=200 if row.done_at else 202)

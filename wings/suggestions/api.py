@@ -89,10 +89,15 @@ DECIDED = {200: SuggestionOutput, 409: Error}
 
 
 class Suggestions(ReadView):
-    """Lists suggestions, newest first."""
-
     @describe_page("list_suggestions", SuggestionQuery, SuggestionOutput, "SuggestionPage")
     def get(self, request: Request) -> Response:
+        """List suspected contradictions and duplicates.
+
+        Facts that look as if one contradicted or repeated the other: nothing is closed until
+        somebody accepts. Meanwhile both are active, and answers have the newer of two that seem to
+        contradict each other first.
+        200: A page of suggestions.
+        """
         query = self.read_query(SuggestionQuery)
         rows = suggestions.find_suggestions(self.tenant(), is_open=query.pop("open") == "true")
         return self.list_page(rows, SuggestionOutput, query)
@@ -110,10 +115,16 @@ class DecisionView(Curating):
 
 
 class AcceptSuggestion(DecisionView):
-    """Applies a suggestion."""
-
     @describe("accept_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
+        """Accept a suggestion.
+
+        Closes the old fact as superseded by the new one; of duplicates the shorter one, whose
+        evidence the other takes over. Revert the changeset `decided_by` to undo it. Sent again
+        after a lost answer it answers 409 and changes nothing.
+        200: The suggestion with the decision.
+        409: The suggestion is not open any more.
+        """
         if forgetting.find_request(self.tenant(), suggestion_id) and not self.may_erase():
             raise PermissionDenied("Erasing for good needs a key with the scope admin.")
         return self.decide(forgetting.accept_suggestion, suggestion_id, "Accepted a suggestion.")
@@ -124,8 +135,13 @@ class AcceptSuggestion(DecisionView):
 
 
 class DeclineSuggestion(DecisionView):
-    """Leaves both facts as they are, or restores a fact that a user asked to forget."""
-
     @describe("decline_suggestion", DecisionInput, DECIDED)
     def post(self, request: Request, suggestion_id: uuid.UUID) -> Response:
+        """Decline a suggestion.
+
+        Leaves both facts active; they are not suggested again. Revert the changeset `decided_by` to
+        undo it. Sent again after a lost answer it answers 409 and changes nothing.
+        200: The suggestion with the decision.
+        409: The suggestion is not open any more.
+        """
         return self.decide(forgetting.decline_suggestion, suggestion_id, "Declined a suggestion.")

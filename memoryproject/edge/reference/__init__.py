@@ -1,8 +1,7 @@
-"""Adds the texts and examples that people read to the description of the API.
+"""Adds tasks and examples to the description of the API.
 
 - `introduction.md` stands first.
-- `texts.toml` has the tasks in reading order with their calls, what each does, and a sentence for
-  each answer.
+- `tasks.toml` has the tasks in reading order with their calls.
 - `leads.toml` says which call's answer names what others take.
 - `examples.json` has one call of each operation with its answers, and an error of each status,
   as `tests/api/test_examples.py` has recorded them.
@@ -18,13 +17,9 @@ from memoryproject.process.tables import read_table
 
 HERE = Path(__file__).parent
 INTRODUCTION = (HERE / "introduction.md").read_text(encoding="utf-8")
-TEXTS: dict[str, Any] = read_table(__file__, "texts")
+TASKS: list[dict[str, str]] = read_table(__file__, "tasks")["tasks"]
+TASK_OF = {call: task["name"] for task in TASKS for call in task["calls"].split()}
 LEADS: list[Any] = read_table(__file__, "leads")["leads"]
-CALLS: dict[str, dict[str, Any]] = {
-    name: {"tags": [task["name"]], **call}
-    for task in TEXTS["tasks"]
-    for name, call in task["calls"].items()
-}
 EXAMPLES_FILE = HERE / "examples.json"
 NONE_YET: dict[str, Any] = {"body": None, "parameters": {}, "answers": {}}
 ERRORS = "errors"
@@ -34,23 +29,23 @@ CHOICES = "* `"
 CHOICE = re.compile(r"^\* `(.*)` - (.*)$", re.MULTILINE)
 
 
-def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Return the description with tags, summaries, sentences and examples, in reading order.
+def add_tasks(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Return the description with tags and examples, in reading order.
 
     Raises:
-        KeyError: an operation has no texts.
+        KeyError: an operation is of no task.
     """
     examples = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
     _add_leads(result)
     for operation in list_operations(result):
         name = operation["operationId"]
-        _add_sentences(operation, CALLS[name])
+        operation["tags"] = [TASK_OF[name]]
         _add_example(operation, examples.get(name, NONE_YET), examples.get(ERRORS, {}))
         operation["parameters"] = [clean_choices(one) for one in operation.get("parameters", [])]
     for component in result["components"]["schemas"].values():
         for field, schema in component.get("properties", {}).items():
             component["properties"][field] = clean_choices(schema)
-    order = list(CALLS)
+    order = list(TASK_OF)
     result["paths"] = dict(
         sorted(
             result["paths"].items(),
@@ -58,9 +53,7 @@ def add_texts(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         )
     )
     result["info"]["description"] = INTRODUCTION
-    result["tags"] = [
-        {"name": task["name"], "description": task["about"]} for task in TEXTS["tasks"]
-    ]
+    result["tags"] = [{"name": task["name"], "description": task["about"]} for task in TASKS]
     return result
 
 
@@ -91,23 +84,6 @@ def _add_leads(result: dict[str, Any]) -> None:
         for status, response in operations[call]["responses"].items():
             if status < "400":
                 response.setdefault("links", {}).update(links)
-
-
-def _add_sentences(operation: dict[str, Any], call: dict[str, Any]) -> None:
-    operation |= {"tags": call["tags"], "summary": call["summary"]}
-    has_pages = any(one["name"] == "limit" for one in operation.get("parameters", []))
-    for status, response in operation["responses"].items():
-        response["description"] = call.get(status) or TEXTS["statuses"][status]
-        headers = call.get("headers", []) if status < "300" else []
-        if status == "200" and has_pages:
-            headers = [*headers, "Memory-Read-From", "Memory-Read-Age"]
-        if status in ("429", "503"):
-            headers = ["Retry-After"]
-        if headers:
-            response["headers"] = {
-                name: {"description": TEXTS["headers"][name], "schema": {"type": "string"}}
-                for name in headers
-            }
 
 
 def _add_example(

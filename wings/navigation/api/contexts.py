@@ -122,6 +122,12 @@ class AddedOutput(Output):
 class Contexts(ReadView):
     @describe("make_context", NewContext, {201: ContextOutput})
     def post(self, request: Request) -> Response:
+        """Start a context: a prompt within a budget.
+
+        Starts a context: a text for one prompt that is put together within a budget of tokens, and
+        never exceeds it.
+        201: The context, with the system prompt as its first section if there is one.
+        """
         params = self.read(NewContext)
         expires_after = timedelta(seconds=params.pop("expires_in_s"))
         context = contexts.create_context(
@@ -133,13 +139,24 @@ class Contexts(ReadView):
 class OneContext(ReadView):
     @describe("get_context", answers=ContextOutput)
     def get(self, request: Request, context_id: uuid.UUID) -> Response:
+        """Show a context with its sections.
+
+        A context with its sections. A note that was deleted since is left out.
+        200: The context as it is now.
+        """
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
         return Response(ContextOutput(context).data)
 
 
 class ContextText(ReadView):
-    @describe("get_context_text", answers=MARKDOWN)
+    @describe("get_context_text", answers=MARKDOWN, headers="token_counter remaining_tokens")
     def get(self, request: Request, context_id: uuid.UUID) -> HttpResponse:
+        """Get the text of a context, for a prompt.
+
+        The sections with a blank line between them: highest priority first, then in order of
+        adding. An empty body where there is none.
+        200: All sections as one markdown text.
+        """
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
         return set_headers(
             markdown_response(context.text),
@@ -151,6 +168,13 @@ class ContextText(ReadView):
 class ContextAdd(ReadView):
     @describe("add_to_context", NewSection, AddedOutput)
     def post(self, request: Request, context_id: uuid.UUID) -> Response:
+        """Add a memory to a context.
+
+        Adds what a memory says, under a header, cut to what fits. Adding it again changes nothing:
+        reason already_there. Where nothing of it fits, added is false: no_room.
+        200: Whether the context contains the memory now, and what room is left.
+        404: Your tenant has no such context, or it has expired, or no such memory.
+        """
         params = self.read(NewSection)
         style = params.pop("links", self.key().links)
         addition = contexts.add_memory(

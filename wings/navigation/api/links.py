@@ -134,6 +134,14 @@ class WalkOutput(serializers.Serializer[Any]):
 class MemoryLinks(ReadView):
     @describe_page("list_memory_links", LinksQuery, MemoryLinkOutput, "MemoryLinkPage")
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        """List the links of a memory.
+
+        The links of an episode, a fact or a note, both ways: those to the newest memories first.
+        Some are stored (`POST links`), some the server derives: derived_from leads from a fact to
+        the episodes that support it, supersedes from a fact to the one that it replaced, next from
+        an episode to the following one.
+        200: A page of links.
+        """
         query = self.read_query(LinksQuery)
         limit = query.pop("limit")
         edges = links.links_of(
@@ -145,8 +153,15 @@ class MemoryLinks(ReadView):
 
 
 class MemoryWalk(ReadView):
-    @describe("walk_memory", answers=WalkOutput, parameters=[WalkQuery])
+    @describe("walk_memory", None, WalkOutput, parameters=[WalkQuery], headers="read_from read_age")
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        """Follow the links of a memory, step by step.
+
+        The memories around one, breadth first and both ways, each once: nearest first, then newest.
+        Each comes with the link by which it was first reached. Where there are more than `limit`,
+        `cut` says so.
+        200: The memories around it.
+        """
         query = self.read_query(WalkQuery)
         at_most = query.pop("limit")
         walk = links.walk(tenant=self.tenant(), start=memory_id, at_most=at_most, **query)

@@ -93,6 +93,12 @@ class OneMemory(ReadView):
 
     @describe("peek_memory", answers=PeekOutput)
     def get(self, request: Request, memory_id: uuid.UUID) -> Response:
+        """See what a memory is and how many tokens it has.
+
+        What is known about an episode, a fact or a note, without its content: to decide whether its
+        tokens are worth it.
+        200: What the memory is, without its content.
+        """
         style = self.key().links
         peek = reading.peek(tenant=self.tenant(), memory_id=memory_id, style=style)
         return Response(PeekOutput(peek).data)
@@ -103,6 +109,13 @@ class MemoryChunk(ReadView):
 
     @describe("chunk_memory", ChunkInput, ChunkOutput)
     def post(self, request: Request, memory_id: uuid.UUID) -> Response:
+        """Read a memory within a number of tokens.
+
+        The content of a memory within a limit: a note's text; an episode's title, summary and
+        messages; a fact with when it was true and the messages that say it. What is cut is marked
+        with `…`, and the mark counts.
+        200: As much of the content as fits.
+        """
         params = self.read(ChunkInput)
         params["strategy"] = Strategy(params["strategy"])
         params["fence"] = markdown.make_fence(wanted=params["fence"])

@@ -100,8 +100,20 @@ class ReconstructContext(MirroredView):
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
-    @describe("reconstruct_context", ReconstructInput, ReconstructionOutput)
+    @describe(
+        "reconstruct_context", ReconstructInput, ReconstructionOutput, headers="receipt degraded"
+    )
     def post(self, request: Request) -> Response:
+        """Bring back what a query is about, with what it is linked with.
+
+        Searches episodes, facts and notes of the whole tenant within the hours of the focus level,
+        follows the links of the best five, and returns each memory once, with its full content, and
+        all as one numbered text. The filters hold for what is found; links lead beyond them. What
+        is retired is left out. Where memories are mirrored, a key used within the last five minutes
+        is answered from the mirror while the database is away: by keywords alone, with `degraded`
+        mirror.
+        200: The memories, and one text made of them.
+        """
         params = reconstruction.ReconstructRequest(
             **{"links": self.key().links, **self.read(ReconstructInput)}
         )

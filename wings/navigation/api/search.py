@@ -166,8 +166,17 @@ class Search(MirroredView):
     for_users = True
     memory_operations = {"POST": "search_memory"}
 
-    @describe("search", SearchInput, SearchOutput)
+    @describe("search", SearchInput, SearchOutput, headers="receipt degraded read_from read_age")
     def post(self, request: Request) -> Response:
+        """Search facts, episodes and notes of the whole tenant.
+
+        Searches active facts, episodes and notes of all conversations and of none, by keyword and
+        semantic rank. Nothing is reviewed afterwards. With `max_hops` the links of what is found
+        are followed both ways; what they lead to must pass the filters, too. Then peek at an item
+        (`memories/{id}`), read it within a limit (`memories/{id}/chunk`), or put a prompt together
+        (`contexts`).
+        200: The memories that match, in the order asked for.
+        """
         params = SearchRequest(**{"links": self.key().links, **self.read(SearchInput)})
         return self.answer(
             SearchOutput,
