@@ -83,36 +83,35 @@ class SaidField(fields.ContentField):
 class MessageInput(fields.Strict):
     """One message, as an agent posts it, or as OpenAI's chat API shapes it."""
 
-    role = fields.WordField(choices=chat_shapes.ROLES, help_text="Who speaks.")
+    role = fields.WordField("Who speaks.", choices=chat_shapes.ROLES)
     content = SaidField(
-        help_text="What was said, up to 256 KiB; stored unchanged. Or OpenAI's content parts: "
-        "their texts are stored, a line each."
+        "What was said, up to 256 KiB; stored unchanged. Or OpenAI's content parts: their texts "
+        "are stored, a line each."
     )
     timestamp = fields.ToldMomentField(
+        "When it was said. ISO 8601 or ms since 1970; default: now. The speaker's days, such as "
+        '"yesterday", go by its offset.',
         required=False,
-        help_text="When it was said. ISO 8601 or ms since 1970; default: now. The speaker's days, "
-        'such as "yesterday", go by its offset.',
     )
     name = fields.TextField(
-        required=False, max_length=200, help_text="The speaker's name; facts will use it."
+        "The speaker's name; facts will use it.", required=False, max_length=200
     )
     user_id = fields.NameField(
-        help_text="Whose it is, by your own id, where it is not the conversation's user who "
-        "speaks. That user finds it in all his conversations, and nobody else finds it in theirs."
+        "Whose it is, by your own id, where it is not the conversation's user who speaks. That "
+        "user finds it in all his conversations, and nobody else finds it in theirs."
     )
     metadata = fields.MetadataField(
-        required=False, help_text="Anything of yours, up to 16 KiB as JSON; returned untouched."
+        "Anything of yours, up to 16 KiB as JSON; returned untouched.", required=False
     )
     external_id = fields.NameField(
-        help_text="Your own id of it. Kept in the metadata, which answers return; list_messages "
-        "finds it."
+        "Your own id of it. Kept in the metadata, which answers return; list_messages finds it."
     )
     tool_calls = serializers.ListField(
         child=serializers.DictField(),
         required=False,
         help_text="Kept in the metadata. A message without content says which tools it calls.",
     )
-    tool_call_id = fields.NameField(help_text="Kept in the metadata.")
+    tool_call_id = fields.NameField("Kept in the metadata.")
 
     def to_internal_value(self, value: Any) -> Any:
         return super().to_internal_value(
@@ -136,16 +135,14 @@ def make_message(checked: dict[str, Any], *, now: datetime) -> Message:
 class AddInput(fields.Strict):
     """Fields shared by both calls that store messages."""
 
-    conversation_id = fields.IdField(
-        help_text="Any UUID of yours; the conversation starts with it."
-    )
+    conversation_id = fields.IdField("Any UUID of yours; the conversation starts with it.")
     user_id = fields.NameField(
-        help_text="Whose the conversation is, by your own id. The first call that names one "
-        "decides; another one later is refused with 409."
+        "Whose the conversation is, by your own id. The first call that names one decides; "
+        "another one later is refused with 409."
     )
     agent_id = fields.NameField(
-        help_text="Which agent leads it, by your own id. The first call that names one decides; "
-        "another one later is refused with 409."
+        "Which agent leads it, by your own id. The first call that names one decides; another one "
+        "later is refused with 409."
     )
 
 
@@ -293,7 +290,7 @@ def read_idempotency(request: Request) -> IdempotencyKey | None:
 class FlushInput(fields.Strict):
     """The body of `flush`."""
 
-    conversation_id = fields.IdField(help_text=fields.CONVERSATION)
+    conversation_id = fields.IdField(fields.CONVERSATION)
 
 
 class FlushOutput(serializers.Serializer[Any]):
@@ -361,9 +358,7 @@ class RetrySetAside(KeyedView):
 class MoveInput(fields.Strict):
     """The body of `conversations/{id}/user`."""
 
-    user_id = fields.NameField(
-        required=True, allow_blank=True, help_text="The new user; empty: nobody."
-    )
+    user_id = fields.NameField("The new user; empty: nobody.", required=True, allow_blank=True)
 
 
 class MoveOutput(serializers.Serializer[Any]):

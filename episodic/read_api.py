@@ -36,15 +36,13 @@ class ListedConversation(OwnerOutput):
     """A conversation in the list."""
 
     id = Column("The UUID that the agent chose.", "external_id")
-    pending = serializers.IntegerField(
-        source="pending_count", help_text="Messages that no episode holds yet."
-    )
+    pending = Column("Messages that no episode holds yet.", "pending_count")
     created_at = Column("When the server first heard of it.")
 
 
 class ConversationQuery(pages.PlaceQuery):
-    user_id = NameField(help_text="Only this user's.")
-    agent_id = NameField(help_text="Only this agent's.")
+    user_id = NameField("Only this user's.")
+    agent_id = NameField("Only this agent's.")
 
 
 class Conversations(ReadView):
@@ -94,11 +92,11 @@ class MessageOutput(Output):
 
 
 class MessageQuery(Strict):
-    conversation_id = IdField(source="conversation__external_id", help_text=CONVERSATION)
-    name = TextField(required=False, max_length=200, help_text="Only what this speaker said.")
-    external_id = NameField(source="metadata__external_id", help_text="Only what you call so.")
+    conversation_id = IdField(CONVERSATION, source="conversation__external_id")
+    name = TextField("Only what this speaker said.", required=False, max_length=200)
+    external_id = NameField("Only what you call so.", source="metadata__external_id")
     after = pages.QueryNumberField(
-        required=False, source="seq__gt", min_value=0, help_text="Only seq above this."
+        "Only seq above this.", required=False, source="seq__gt", min_value=0
     )
     limit = pages.LimitField()
 
@@ -166,12 +164,12 @@ class ListedEpisode(EpisodeOutput):
 
 class EpisodeQuery(pages.PageQuery):
     known_at = pages.QueryMomentField(
+        "Those that there were then, also where their source was rolled back since.",
         required=False,
         source="created_at__lte",
-        help_text="Those that there were then, also where their source was rolled back since.",
     )
     as_of = pages.QueryMomentField(
-        required=False, source="start_at__lte", help_text="Those that had begun then."
+        "Those that had begun then.", required=False, source="start_at__lte"
     )
 
 

@@ -66,9 +66,7 @@ class JobRetry(KeyedView):
 
 
 class UsageQuery(Strict):
-    days = QueryNumberField(
-        default=7, min_value=1, max_value=90, help_text="How many, today (UTC) included."
-    )
+    days = QueryNumberField("How many, today (UTC) included.", default=7, min_value=1, max_value=90)
 
 
 class UsageRow(serializers.Serializer[Any]):

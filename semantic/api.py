@@ -46,21 +46,20 @@ STATES = {
 
 class FactQuery(pages.PageQuery):
     category = WordField(
-        choices=renderings.CATEGORIES, required=False, help_text="Only facts of this category."
+        "Only facts of this category.", choices=renderings.CATEGORIES, required=False
     )
     state = WordField(
+        "Active, retired, or both; `waiting`, with scope `curate`: pending review, so neither.",
         choices=list(STATES),
         default="active",
-        help_text="Active, retired, or both; `waiting`, with scope `curate`: pending review, so "
-        "neither.",
     )
     known_at = pages.QueryMomentField(
-        required=False, help_text="Those that the server believed then. Not with `state`."
+        "Those that the server believed then. Not with `state`.", required=False
     )
     as_of = pages.QueryMomentField(
+        "Those that were true then, retired ones too: as is known now, or as was believed at "
+        "`known_at`. Not with `state`.",
         required=False,
-        help_text="Those that were true then, retired ones too: as is known now, or as was "
-        "believed at `known_at`. Not with `state`.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -30,15 +30,11 @@ from semantic.renderings import ChangeOutput, StateOutput
 
 
 class ChangesetQuery(pages.PageQuery):
-    kind = WordField(
-        choices=Changeset.Kind.choices, required=False, help_text="Only those of this kind."
-    )
+    kind = WordField("Only those of this kind.", choices=Changeset.Kind.choices, required=False)
 
 
 class StepsQuery(Strict):
-    after = pages.QueryNumberField(
-        required=False, min_value=0, help_text="Only those behind this one."
-    )
+    after = pages.QueryNumberField("Only those behind this one.", required=False, min_value=0)
     limit = pages.LimitField(pages.PAGE_AT_MOST)
 
 
@@ -46,7 +42,7 @@ class RevertInput(Reasoned):
     """The body of `changesets/{id}/revert`."""
 
     leave_conflicts = FlagField(
-        default=False, help_text="Leave what is in the way as it is, and undo the rest."
+        "Leave what is in the way as it is, and undo the rest.", default=False
     )
 
 
@@ -109,22 +105,17 @@ class DetailedChangeset(ChangesetOutput):
 class PlannedStep(Output):
     """What a revert would do about one fact."""
 
-    fact_id = serializers.UUIDField(source="fact.id", help_text="The id of a fact.")
-    fact = serializers.CharField(source="fact.fact", help_text="The sentence of the fact.")
+    table = reverts.Step
+    fact_id = Column("The id of a fact.", "fact.id")
+    fact = Column("The sentence of the fact.", "fact.fact")
     verdict = serializers.ChoiceField(
         source="verdict.value",
         choices=[verdict.value for verdict in reverts.Verdict],
         help_text="`close` and `reopen`: done; `supported`: other evidence holds it, only that of "
         "the changeset goes; `changed_later` and `held_anew`: in the way.",
     )
-    is_conflict = serializers.BooleanField(
-        source="verdict.is_conflict", help_text="Whether it is in the way."
-    )
-    later = serializers.ListField(
-        source="later_ids",
-        child=serializers.UUIDField(),
-        help_text="The changesets that are in the way, oldest first.",
-    )
+    is_conflict = Column("Whether it is in the way.", "verdict.is_conflict")
+    later = Column("The changesets that are in the way, oldest first.", "later_ids")
 
 
 class PlanOutput(Output):
@@ -221,16 +212,13 @@ def step_values(change: Change) -> dict[str, Any]:
 
 
 class DiffQuery(Strict):
-    to = pages.QueryMomentField(
-        required=False, help_text="The later moment, included; default: now."
-    )
-    conversation_id = IdField(required=False, help_text="Only what belongs to it.")
+    to = pages.QueryMomentField("The later moment, included; default: now.", required=False)
+    conversation_id = IdField("Only what belongs to it.", required=False)
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields; `from` is a word of Python's own."""
         since = pages.QueryMomentField(
-            required=False,
-            help_text="The earlier moment. ISO 8601, or ms since 1970; default: before all.",
+            "The earlier moment. ISO 8601, or ms since 1970; default: before all.", required=False
         )
         return {"from": since, **super().get_fields()}
 

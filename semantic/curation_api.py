@@ -22,7 +22,7 @@ class Reasoned(fields.Strict):
     """The reason that every act of curation needs."""
 
     reason = fields.ContentField(
-        max_length=curation.REASON_AT_MOST, help_text="Why; kept with the changeset."
+        "Why; kept with the changeset.", max_length=curation.REASON_AT_MOST
     )
 
 
@@ -30,7 +30,7 @@ class ReasonedByCase(Reasoned):
     """A reason, with the receipt of the answer that led to the act."""
 
     case_id = fields.IdField(
-        required=False, help_text="The receipt of the answer that led to it; kept with the reason."
+        "The receipt of the answer that led to it; kept with the reason.", required=False
     )
 
 
@@ -38,9 +38,9 @@ class InvalidateInput(ReasonedByCase):
     """The body of `facts/{id}/invalidate`."""
 
     because = fields.WordField(
+        "superseded: it was true until now; wrong: it never was, and the same words do not bring "
+        "it back.",
         choices=[Fact.Because.SUPERSEDED.value, Fact.Because.WRONG.value],
-        help_text="superseded: it was true until now; wrong: it never was, and the same words do "
-        "not bring it back.",
     )
 
 
@@ -48,9 +48,9 @@ class CorrectInput(ReasonedByCase):
     """The body of `facts/{id}/correct`."""
 
     fact = fields.ContentField(
-        source="sentence", max_length=curation.SENTENCE_AT_MOST, help_text="The right sentence."
+        "The right sentence.", source="sentence", max_length=curation.SENTENCE_AT_MOST
     )
-    category = fields.WordField(choices=CATEGORIES, required=False, help_text="Absent: as it was.")
+    category = fields.WordField("Absent: as it was.", choices=CATEGORIES, required=False)
     keywords = serializers.ListField(
         child=fields.ContentField(max_length=curation.KEYWORD_AT_MOST),
         max_length=curation.KEYWORDS_AT_MOST,
@@ -58,9 +58,9 @@ class CorrectInput(ReasonedByCase):
         help_text="Absent: those that the sentence still holds, and its own names and nouns.",
     )
     version = fields.WholeNumberField(
+        "Nothing is done (409) if the fact has changed since it had this one.",
         required=False,
         min_value=1,
-        help_text="Nothing is done (409) if the fact has changed since it had this one.",
     )
 
 

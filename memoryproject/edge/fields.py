@@ -35,11 +35,18 @@ CONVERSATION = "The conversation, by the UUID that the agent chose."
 CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-class TextField(serializers.CharField):
+class Meant(serializers.Field):  # type: ignore[type-arg]
+    """A field whose first argument says what it means, as a model's column has its name there."""
+
+    def __init__(self, help_text: str | None = None, **options: Any) -> None:
+        super().__init__(help_text=help_text, **options)
+
+
+class TextField(Meant, serializers.CharField):
     """Text, stored as sent: not trimmed, not normalized, never made from a number."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, **options)
+    def __init__(self, help_text: str | None = None, **options: Any) -> None:
+        super().__init__(help_text, trim_whitespace=False, **options)
 
     def to_internal_value(self, value: Any) -> str:
         if not isinstance(value, str):
@@ -50,8 +57,8 @@ class TextField(serializers.CharField):
 class NameField(TextField):
     """An id chosen by the caller, such as a user's; optional."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"required": False, "max_length": NAME_AT_MOST, **options})
+    def __init__(self, help_text: str | None = None, **options: Any) -> None:
+        super().__init__(help_text, **{"required": False, "max_length": NAME_AT_MOST, **options})
 
 
 SAYS_SOMETHING = {"type": "string", "minLength": 1, "pattern": f"[^{WHITE_SPACE}]"}
@@ -64,8 +71,8 @@ class ContentField(TextField):
     cap = "MAX_CONTENT_BYTES"
     """The setting with its limit in bytes of UTF-8."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, help_text: str | None = None, **options: Any) -> None:
+        super().__init__(help_text, **options)
         # It takes 10 ms for the largest content; the parser has refused what it looks for.
         self.validators.remove(ProhibitSurrogateCharactersValidator())
 
@@ -79,7 +86,7 @@ class ContentField(TextField):
         return content
 
 
-class MetadataField(serializers.DictField):
+class MetadataField(Meant, serializers.DictField):
     """An agent's own data about a text: an object within the size limit."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -96,7 +103,7 @@ def count_bytes(metadata: Mapping[str, Any]) -> int:
     return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-class WordField(serializers.ChoiceField):
+class WordField(Meant, serializers.ChoiceField):
     """One of a list of words; a number is rejected, even if it prints like one."""
 
     def to_internal_value(self, value: Any) -> str:
@@ -106,7 +113,7 @@ class WordField(serializers.ChoiceField):
         return value
 
 
-class WholeNumberField(serializers.IntegerField):
+class WholeNumberField(Meant, serializers.IntegerField):
     """A whole number in JSON; not true, 5.0 or "5"."""
 
     def to_internal_value(self, value: Any) -> int:
@@ -115,7 +122,7 @@ class WholeNumberField(serializers.IntegerField):
         return int(super().to_internal_value(value))
 
 
-class NumberField(serializers.FloatField):
+class NumberField(Meant, serializers.FloatField):
     """A number of ordinary size in JSON; not true or "0.5"."""
 
     def to_internal_value(self, value: Any) -> float:
@@ -125,7 +132,7 @@ class NumberField(serializers.FloatField):
         return number if abs(number) >= LEAST else 0.0
 
 
-class FlagField(serializers.BooleanField):
+class FlagField(Meant, serializers.BooleanField):
     """True or false in JSON; not 1, not "true"."""
 
     def to_internal_value(self, value: Any) -> bool:
@@ -134,7 +141,7 @@ class FlagField(serializers.BooleanField):
         return value
 
 
-class IdField(serializers.UUIDField):
+class IdField(Meant, serializers.UUIDField):
     """A UUID in its usual form, 8-4-4-4-12 hexadecimal digits."""
 
     def to_internal_value(self, value: Any) -> uuid.UUID:
@@ -162,7 +169,7 @@ LIKE_SECONDS = range(10**8, 10**11)
         ]
     }
 )
-class MomentField(serializers.Field):  # type: ignore[type-arg]
+class MomentField(Meant):
     """A time to store: ISO 8601 with an offset, or whole milliseconds since 1970."""
 
     needs_offset, keeps_offset = True, False
@@ -256,11 +263,11 @@ class Batch(Strict):
         return super().to_internal_value(value)
 
 
-class Column(serializers.Field):  # type: ignore[type-arg]
+class Column(Meant):
     """A field of an `Output` with the type of its table's column, or of what `source` leads to."""
 
     def __init__(self, help_text: str, source: str = "", *, allow_null: bool = False) -> None:
-        super().__init__(help_text=help_text, source=source or None, allow_null=allow_null)
+        super().__init__(help_text, source=source or None, allow_null=allow_null)
 
 
 class Output(serializers.Serializer):  # type: ignore[type-arg]

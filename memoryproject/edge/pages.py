@@ -27,8 +27,8 @@ WHOLE_NUMBER = re.compile(f"[0-9]{{1,{DIGITS_AT_MOST}}}")
 class QueryNumberField(fields.WholeNumberField):
     """A whole number in a query string, where everything is text."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"max_value": 10**DIGITS_AT_MOST - 1, **options})
+    def __init__(self, help_text: str, **options: Any) -> None:
+        super().__init__(help_text, **{"max_value": 10**DIGITS_AT_MOST - 1, **options})
 
     def to_internal_value(self, value: Any) -> int:
         if not isinstance(value, str) or not WHOLE_NUMBER.fullmatch(value):
@@ -43,7 +43,7 @@ class LimitField(QueryNumberField):
 
     def __init__(self, default: int = PAGE) -> None:
         text = "Items of a page at most; a page may have fewer."
-        super().__init__(default=default, min_value=1, max_value=PAGE_AT_MOST, help_text=text)
+        super().__init__(text, default=default, min_value=1, max_value=PAGE_AT_MOST)
 
 
 class QueryMomentField(fields.AskedMomentField):
@@ -57,21 +57,17 @@ class QueryMomentField(fields.AskedMomentField):
 class PlaceQuery(fields.Strict):
     """The page of a list. A field's `source` is the lookup with which it filters the rows."""
 
-    after = fields.IdField(
-        required=False, source="id__lt", help_text="The `next` of the page before."
-    )
+    after = fields.IdField("The `next` of the page before.", required=False, source="id__lt")
     limit = LimitField()
 
 
 class PageQuery(PlaceQuery):
     conversation_id = fields.IdField(
-        required=False, source="conversation__external_id", help_text="Only what belongs to it."
+        "Only what belongs to it.", required=False, source="conversation__external_id"
     )
-    user_id = fields.NameField(
-        source="conversation__user_id", help_text="Only of this user's conversations."
-    )
+    user_id = fields.NameField("Only of this user's conversations.", source="conversation__user_id")
     agent_id = fields.NameField(
-        source="conversation__agent_id", help_text="Only of this agent's conversations."
+        "Only of this agent's conversations.", source="conversation__agent_id"
     )
 
 

@@ -15,8 +15,8 @@ QUERIES_AT_MOST = 5
 
 
 class BudgetField(fields.WholeNumberField):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"min_value": 1, "max_value": 1_000_000, **options})
+    def __init__(self, help_text: str, **options: Any) -> None:
+        super().__init__(help_text, **{"min_value": 1, "max_value": 1_000_000, **options})
 
 
 class LinksField(fields.WordField):

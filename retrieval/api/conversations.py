@@ -36,10 +36,10 @@ class RecentInput(ScopedInput):
     """The body of `recent_memory/raw`."""
 
     days_limit = fields.WholeNumberField(
-        required=False, min_value=1, max_value=DAYS_AT_MOST, help_text="Only so many days back."
+        "Only so many days back.", required=False, min_value=1, max_value=DAYS_AT_MOST
     )
     limit = fields.WholeNumberField(
-        default=RECENT_LIMIT, min_value=1, max_value=100, help_text="Episodes at most."
+        "Episodes at most.", default=RECENT_LIMIT, min_value=1, max_value=100
     )
 
 

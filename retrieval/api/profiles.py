@@ -68,23 +68,21 @@ class ProfileQuery(Strict):
     """The query string of a profile."""
 
     max_tokens = QueryNumberField(
-        default=MAX_TOKENS, min_value=1, max_value=1_000_000, help_text="Token budget of the text."
+        "Token budget of the text.", default=MAX_TOKENS, min_value=1, max_value=1_000_000
     )
     sections = SectionsField(
         required=False, help_text="Only these sections, separated by commas; default: all."
     )
     as_of = QueryMomentField(
+        "What was true then. ISO 8601, UTC without an offset, or ms since 1970; absent: what is "
+        "believed now.",
         required=False,
-        help_text="What was true then. ISO 8601, UTC without an offset, or ms since 1970; absent: "
-        "what is believed now.",
     )
-    format = WordField(
-        choices=["markdown", "json"], default="markdown", help_text="Format of the answer."
-    )
+    format = WordField("Format of the answer.", choices=["markdown", "json"], default="markdown")
     fence = WordField(
+        "Whether the text stands between two marks which say that it is data.",
         choices=["true", "false"],
         default="false",
-        help_text="Whether the text stands between two marks which say that it is data.",
     )
     links = LinksField()
 

@@ -50,7 +50,7 @@ class ContextInput(ScopedInput):
 
     ignored = frozenset({"episodic_limit", "detail", GONE})
 
-    query = fields.ContentField(help_text=QUERY)
+    query = fields.ContentField(QUERY)
     queries = serializers.ListField(
         child=fields.ContentField(),
         required=False,
@@ -59,45 +59,40 @@ class ContextInput(ScopedInput):
         "question of several steps finds more than all in one. Only with `max_tokens`.",
     )
     semantic_limit = fields.WholeNumberField(
-        default=SEMANTIC_LIMIT, min_value=1, max_value=200, help_text="Largest number of facts."
+        "Largest number of facts.", default=SEMANTIC_LIMIT, min_value=1, max_value=200
     )
-    category = fields.WordField(
-        choices=CATEGORIES, required=False, help_text="Only facts of this category."
-    )
+    category = fields.WordField("Only facts of this category.", choices=CATEGORIES, required=False)
     preferences_only = fields.FlagField(
+        "Preferences, guidelines and dangers alone: what holds whatever an agent works at, such "
+        "as a coding agent in another project of its user. Not with `category`.",
         default=False,
-        help_text="Preferences, guidelines and dangers alone: what holds whatever an agent works "
-        "at, such as a coding agent in another project of its user. Not with `category`.",
     )
     max_tokens = BudgetField(
-        required=False,
-        help_text="Pack the most useful text into this budget, never over it.",
+        "Pack the most useful text into this budget, never over it.", required=False
     )
     as_of = fields.AskedMomentField(
+        "Answer with what was true then. ISO 8601, UTC without an offset, or ms since 1970; "
+        "absent: with what is believed now.",
         required=False,
-        help_text="Answer with what was true then. ISO 8601, UTC without an offset, or ms since "
-        "1970; absent: with what is believed now.",
     )
     known_at = KnownAtField()
     min_seq = fields.WholeNumberField(
+        "Include what was said up to this message, in an episode or not.",
         required=False,
         min_value=1,
-        help_text="Include what was said up to this message, in an episode or not.",
     )
     fresh = fields.FlagField(
+        "Include the last messages that are in no episode yet: the conversation's own, or with "
+        "the scope `user` those of each of his other conversations.",
         default=False,
-        help_text="Include the last messages that are in no episode yet: the conversation's own, "
-        "or with the scope `user` those of each of his other conversations.",
     )
-    explain = fields.FlagField(
-        default=False, help_text="Show each memory's id and how it was found."
-    )
+    explain = fields.FlagField("Show each memory's id and how it was found.", default=False)
     fence = FenceField()
     links = LinksField()
     whole = fields.FlagField(
-        default=False,
-        help_text=f"Show messages of over {SHOWN_AT_MOST:,} characters whole; else they are cut, "
+        f"Show messages of over {SHOWN_AT_MOST:,} characters whole; else they are cut, "
         "and the text says so. Not with `max_tokens`, which leaves out what tells least.",
+        default=False,
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -117,24 +112,24 @@ class RetrieveInput(ContextInput):
 
     preferences_only = None  # type: ignore[assignment]  # these calls answer with messages, too
     episodic_limit = fields.WholeNumberField(
+        f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
+        "as the budget holds.",
         required=False,
         min_value=1,
         max_value=100,
-        help_text=f"Episodes at most: {EPISODIC_LIMIT} when absent, or with `max_tokens` as many "
-        "as the budget holds.",
     )
     detail = fields.WordField(
+        "Which episodes show their messages: auto (surprising ones ranked 1 or 2), none, low (a "
+        "surprising one ranked 1), high (all).",
         choices=DETAILS,
         default="auto",
-        help_text="Which episodes show their messages: auto (surprising ones ranked 1 or 2), none, "
-        "low (a surprising one ranked 1), high (all).",
     )
     min_relevance = fields.NumberField(
+        "Answer with nothing where the relevance is below this. What `min_seq` includes is shown "
+        "in any case; where the relevance is not known nothing is left out.",
         required=False,
         min_value=0,
         max_value=1,
-        help_text="Answer with nothing where the relevance is below this. What `min_seq` includes "
-        "is shown in any case; where the relevance is not known nothing is left out.",
     )
 
 

@@ -23,28 +23,28 @@ class ScopedInput(fields.Strict):
     """Fields of calls that search one conversation, a user's, or a tenant's."""
 
     conversation_id = fields.IdField(
-        required=False,
-        help_text="Where to look, or in which conversation it is asked; needed with the scope "
+        "Where to look, or in which conversation it is asked; needed with the scope "
         "`conversation`.",
+        required=False,
     )
     scope = fields.WordField(
+        "Whose memories to look through: the conversation's, those of all conversations of its "
+        "user, or of the tenant. Default: as the key says, else as the tenant's settings say, "
+        "else `conversation`.",
         choices=SCOPES,
         required=False,
-        help_text="Whose memories to look through: the conversation's, those of all conversations "
-        "of its user, or of the tenant. Default: as the key says, else as the tenant's settings "
-        "say, else `conversation`.",
     )
     user_id = fields.NameField(
-        help_text="With the scope `user`: whose; when absent, whose the conversation is, or the "
-        "only user to whom the key is bound."
+        "With the scope `user`: whose; when absent, whose the conversation is, or the only user "
+        "to whom the key is bound."
     )
     agent_id = fields.NameField(
-        help_text="With the scopes `user` and `tenant`: only conversations that this agent leads."
+        "With the scopes `user` and `tenant`: only conversations that this agent leads."
     )
     exclude_current = fields.FlagField(
+        "With the scopes `user` and `tenant`: leave out the conversation in which it is asked; "
+        "its messages are in the prompt already.",
         default=False,
-        help_text="With the scopes `user` and `tenant`: leave out the conversation in which it is "
-        "asked; its messages are in the prompt already.",
     )
 
     def to_internal_value(self, value: Any) -> Any:

@@ -42,18 +42,17 @@ class AskInput(RetrieveInput):
 
     detail = explain = fence = whole = None  # type: ignore[assignment]  # of texts for a prompt
     max_tokens = BudgetField(
+        "Token budget of the memories for the model; less if its context is smaller.",
         default=MAX_TOKENS,
-        help_text="Token budget of the memories for the model; less if its context is smaller.",
     )
     min_relevance = fields.NumberField(
+        "Relevance below which the model is not asked, and there is no answer.",
         default=MIN_RELEVANCE,
         min_value=0,
         max_value=1,
-        help_text="Relevance below which the model is not asked, and there is no answer.",
     )
     stream = fields.FlagField(
-        default=False,
-        help_text="Answer with server-sent events: `retrieved`, a `sentence` for each, `done`.",
+        "Answer with server-sent events: `retrieved`, a `sentence` for each, `done`.", default=False
     )
 
 

@@ -32,21 +32,18 @@ PREVIEW = "preview"
 class EraseInput(Strict):
     """The body of `erasures`."""
 
-    scope = WordField(
-        choices=Extent.choices, help_text="What to erase, with everything made from it."
-    )
+    scope = WordField("What to erase, with everything made from it.", choices=Extent.choices)
     id = ContentField(
+        "Of a message, note or person its id, of a conversation the agent's own, of a user the "
+        "`user_id` of its notes, of an import its changeset, of a retention policy its id, of the "
+        "tenant its id or name.",
         max_length=services.USER_ID_AT_MOST,
-        help_text="Of a message, note or person its id, of a conversation the agent's own, of a "
-        "user the `user_id` of its notes, of an import its changeset, of a retention policy its "
-        "id, of the tenant its id or name.",
     )
     reason = ContentField(
+        "Why; kept for good, so do not quote. It may not name a person or a user who is erased.",
         max_length=REASON_AT_MOST,
-        help_text="Why; kept for good, so do not quote. It may not name a person or a user who is "
-        "erased.",
     )
-    dry_run = FlagField(default=False, help_text="Only say how much it would be.")
+    dry_run = FlagField("Only say how much it would be.", default=False)
     shared = serializers.DictField(
         child=WordField(choices=persons.Choice.choices),
         default=dict,
@@ -64,36 +61,31 @@ class EraseInput(Strict):
 class ErasedConversation(Output):
     """A conversation in which a person is to be erased, and what will be erased."""
 
-    conversation_id = serializers.UUIDField(
-        source="presence.conversation.external_id", help_text="The agent's id of the conversation."
+    table = persons.Plan
+    conversation_id = Column(
+        "The agent's id of the conversation.", "presence.conversation.external_id"
     )
-    user_id = serializers.CharField(
-        source="presence.conversation.user_id",
-        allow_null=True,
-        help_text="Whose the conversation is; null: nobody was named.",
+    user_id = Column(
+        "Whose the conversation is; null: nobody was named.", "presence.conversation.user_id"
     )
-    is_theirs = serializers.BooleanField(
-        source="presence.is_theirs",
-        help_text="It is of one of their user ids, or nobody else speaks there: it goes whole.",
+    is_theirs = Column(
+        "It is of one of their user ids, or nobody else speaks there: it goes whole.",
+        "presence.is_theirs",
     )
     erases = serializers.ChoiceField(
         choices=persons.Choice.choices,
         help_text="What goes of it: `all` of it, what they said and the `replies` to them, or "
         "only their `words`.",
     )
-    theirs = serializers.IntegerField(
-        source="presence.theirs", help_text="Messages under their names."
+    theirs = Column("Messages under their names.", "presence.theirs")
+    replies = Column(
+        "Messages of the assistant and of tools to them; 0 where the conversation is theirs.",
+        "presence.replies",
     )
-    replies = serializers.IntegerField(
-        source="presence.replies",
-        help_text="Messages of the assistant and of tools to them; 0 where the conversation is "
-        "theirs.",
-    )
-    others = serializers.IntegerField(source="presence.others", help_text="All further messages.")
-    speakers = serializers.ListField(
-        child=serializers.CharField(allow_blank=True),
-        source="presence.speakers",
-        help_text="Who else speaks there as `user`, by name; empty: somebody without a name.",
+    others = Column("All further messages.", "presence.others")
+    speakers = Column(
+        "Who else speaks there as `user`, by name; empty: somebody without a name.",
+        "presence.speakers",
     )
 
 

@@ -28,7 +28,7 @@ OVERLAP = timedelta(days=1)
 class WebhookInput(Strict):
     """The body of `webhooks`."""
 
-    url = ContentField(max_length=URL_AT_MOST, help_text="A public http or https address.")
+    url = ContentField("A public http or https address.", max_length=URL_AT_MOST)
     types = serializers.ListField(
         child=WordField(choices=EventType.choices),
         required=False,
@@ -42,10 +42,7 @@ class WebhookOutput(Output):
     table = Webhook
     id = Column("The id of the webhook.")
     url = Column("The address that is told.")
-    types = serializers.ListField(
-        child=serializers.ChoiceField(choices=EventType.choices),
-        help_text="The types of events that it is told; empty: all.",
-    )
+    types = Column("The types of events that it is told; empty: all.")
     previous_until = Column(
         "Until then deliveries carry the signature of the secret before, too; null: of one secret "
         "alone."
@@ -84,10 +81,10 @@ class EventOutput(Output):
     )
     attempts = Column("How many attempts failed since it was made, or asked for again.")
     status = Column("The status of the last answer; null: there was none.")
-    error = serializers.CharField(
-        source="error_class",
+    error = Column(
+        "The class of the last failure, where no answer came; null: there was none.",
+        "error_class",
         allow_null=True,
-        help_text="The class of the last failure, where no answer came; null: there was none.",
     )
     latency_ms = Column("How long the last attempt took; null: there was none.")
     retry_at = Column("Before this there is no other attempt.")
@@ -97,10 +94,10 @@ class EventOutput(Output):
 
 class EventQuery(PlaceQuery):
     state = WordField(
+        "`pending`: it waits, or failed and is tried again; `delivered`; `dead`: it failed for a "
+        "day.",
         choices=Event.State.choices,
         required=False,
-        help_text="`pending`: it waits, or failed and is tried again; `delivered`; `dead`: it "
-        "failed for a day.",
     )
 
 

@@ -23,9 +23,7 @@ FACTS_AT_MOST = 100
 class ForgetInput(fields.Strict):
     """The body of `forget`: a text and its scope, or ids of facts."""
 
-    text = fields.ContentField(
-        required=False, max_length=2_000, help_text="What to forget, in words."
-    )
+    text = fields.ContentField("What to forget, in words.", required=False, max_length=2_000)
     fact_ids = serializers.ListField(
         child=fields.IdField(),
         required=False,
@@ -34,17 +32,15 @@ class ForgetInput(fields.Strict):
         help_text="Which facts to forget, instead of a text.",
     )
     scope = fields.WordField(
+        "Where a text is looked for: in the conversation, in all that the user has (or in the "
+        "conversation if it has none), or in the tenant.",
         choices=SCOPES,
         default=USER,
-        help_text="Where a text is looked for: in the conversation, in all that the user has (or "
-        "in the conversation if it has none), or in the tenant.",
     )
-    conversation_id = fields.IdField(required=False, help_text=fields.CONVERSATION)
-    user_id = fields.NameField(
-        help_text="Whose the conversation is, by your own id; null: nobody was named."
-    )
+    conversation_id = fields.IdField(fields.CONVERSATION, required=False)
+    user_id = fields.NameField("Whose the conversation is, by your own id; null: nobody was named.")
     reason = fields.ContentField(
-        required=False, max_length=REASON_AT_MOST, help_text="Why; kept with the changeset."
+        "Why; kept with the changeset.", required=False, max_length=REASON_AT_MOST
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

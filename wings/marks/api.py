@@ -55,9 +55,9 @@ class MarksInput(Reasoned):
         help_text="Marks of the fact.",
     )
     decision = fields.WordField(
+        "confirm, drop, or quarantine: episodes and facts are made anew without the messages "
+        "among the places, and the facts among them are retired as wrong.",
         choices=list(marking.DECISIONS),
-        help_text="confirm, drop, or quarantine: episodes and facts are made anew without the "
-        "messages among the places, and the facts among them are retired as wrong.",
     )
 
 

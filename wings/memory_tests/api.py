@@ -30,15 +30,15 @@ def _texts(help_text: str) -> serializers.ListField:
 class MemoryTestInput(fields.Strict):
     """The body of `POST memory_tests`. At least one expectation is needed."""
 
-    conversation_id = fields.IdField(help_text="Which conversation is asked.")
-    query = fields.ContentField(help_text="What is asked, as `retrieve_memory` takes it.")
-    max_tokens = BudgetField(required=False, help_text="Of the call; absent: none.")
+    conversation_id = fields.IdField("Which conversation is asked.")
+    query = fields.ContentField("What is asked, as `retrieve_memory` takes it.")
+    max_tokens = BudgetField("Of the call; absent: none.", required=False)
     must_say = _texts("The answer holds all of these; case and spacing do not count.")
     must_not_say = _texts(
         "The answer holds none of these, but in lines that carry the mark of a correction."
     )
-    at_most_tokens = BudgetField(required=False, help_text="Of the answer.")
-    case_id = fields.IdField(required=False, help_text="The receipt that it is made from.")
+    at_most_tokens = BudgetField("Of the answer.", required=False)
+    case_id = fields.IdField("The receipt that it is made from.", required=False)
 
 
 class MemoryTestOutput(fields.Output):

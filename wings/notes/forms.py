@@ -108,11 +108,11 @@ ShareField = partial(fields.NumberField, required=False, min_value=0, max_value=
 class SpanInput(fields.Strict):
     """A range in a stored text."""
 
-    span_id = fields.TextField(max_length=ID_AT_MOST, help_text="Your own id of the stored text.")
+    span_id = fields.TextField("Your own id of the stored text.", max_length=ID_AT_MOST)
     start_byte = fields.WholeNumberField(
-        min_value=0, max_value=BYTE_AT_MOST, help_text="The first byte, counted from 0."
+        "The first byte, counted from 0.", min_value=0, max_value=BYTE_AT_MOST
     )
-    end_byte = fields.WholeNumberField(min_value=0, max_value=BYTE_AT_MOST, help_text="Excluded.")
+    end_byte = fields.WholeNumberField("Excluded.", min_value=0, max_value=BYTE_AT_MOST)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["end_byte"] < attrs["start_byte"]:
@@ -123,23 +123,23 @@ class SpanInput(fields.Strict):
 class NoteFields(fields.Strict):
     """Fields that can be written and changed."""
 
-    source_id = WordsField(max_length=ID_AT_MOST, help_text="Your own id of what it is about.")
-    user_id = WordsField(max_length=ID_AT_MOST, help_text="Whom it is about, by your own id.")
-    label = WordsField(max_length=LABEL_AT_MOST, help_text="A line to show it by.")  # type: ignore[assignment]
+    source_id = WordsField("Your own id of what it is about.", max_length=ID_AT_MOST)
+    user_id = WordsField("Whom it is about, by your own id.", max_length=ID_AT_MOST)
+    label = WordsField("A line to show it by.", max_length=LABEL_AT_MOST)  # type: ignore[assignment]
     description = WordsField(
-        max_length=DESCRIPTION_AT_MOST, help_text="A few sentences about it; null: none."
+        "A few sentences about it; null: none.", max_length=DESCRIPTION_AT_MOST
     )
-    content = fields.ContentField(required=False, help_text="Up to 64 KiB; stored unchanged.")
-    importance = ShareField(help_text="0 to 1; 0.5 if nothing is said.")
-    category = WordsField(max_length=WORD_AT_MOST, help_text="A word of your own; null: none.")
+    content = fields.ContentField("Up to 64 KiB; stored unchanged.", required=False)
+    importance = ShareField("0 to 1; 0.5 if nothing is said.")
+    category = WordsField("A word of your own; null: none.", max_length=WORD_AT_MOST)
     emotion_type = WordsField(
-        max_length=WORD_AT_MOST, help_text="The name of a feeling, a word of your own; null: none."
+        "The name of a feeling, a word of your own; null: none.", max_length=WORD_AT_MOST
     )
-    emotion_intensity = ShareField(help_text="0 to 1.")
+    emotion_intensity = ShareField("0 to 1.")
     emotion_valence = fields.WordField(
+        "Whether the feeling is positive, negative, neutral or mixed; null: not said.",
         choices=VALENCES,
         required=False,
-        help_text="Whether the feeling is positive, negative, neutral or mixed; null: not said.",
     )
     tags = serializers.ListField(
         child=fields.TextField(max_length=WORD_AT_MOST),
@@ -148,19 +148,17 @@ class NoteFields(fields.Strict):
         help_text="Words of your own, at most 50.",
     )
     metadata = fields.MetadataField(
+        "Of a thread_summary: platform, participant_count, message_count, key_points, sentiment?, "
+        "last_activity_at?. Of a plan_summary: plan_type, total_nodes, completed_nodes, "
+        "pending_nodes, failed_nodes, key_milestones, current_phase?. Else anything of yours, "
+        "returned untouched. Up to 16 KiB as JSON.",
         required=False,
-        help_text="Of a thread_summary: platform, participant_count, message_count, key_points, "
-        "sentiment?, last_activity_at?. Of a plan_summary: plan_type, total_nodes, "
-        "completed_nodes, pending_nodes, failed_nodes, key_milestones, current_phase?. Else "
-        "anything of yours, returned untouched. Up to 16 KiB as JSON.",
     )
     span = SpanInput(required=False, help_text="The stored text that it points into.")
-    source_path = WordsField(
-        max_length=PATH_AT_MOST, help_text="Of a document: where it came from."
-    )
-    excerpt = WordsField(max_length=EXCERPT_AT_MOST, help_text="Of a document: a passage of it.")
+    source_path = WordsField("Of a document: where it came from.", max_length=PATH_AT_MOST)
+    excerpt = WordsField("Of a document: a passage of it.", max_length=EXCERPT_AT_MOST)
     occurred_at = fields.MomentField(
-        required=False, help_text="When it was so. ISO 8601 or ms since 1970; default: now."
+        "When it was so. ISO 8601 or ms since 1970; default: now.", required=False
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +174,7 @@ class BatchedNoteInput(NoteFields):
     """A note of a batch."""
 
     source_type = fields.WordField(
-        choices=SOURCE_TYPES, default=SourceType.NOTE.value, help_text="note if nothing is said."
+        "note if nothing is said.", choices=SOURCE_TYPES, default=SourceType.NOTE.value
     )
 
 
@@ -184,7 +182,7 @@ class NoteInput(BatchedNoteInput):
     """The body of `POST notes`."""
 
     conversation_id = fields.IdField(
-        required=False, help_text="Any UUID of yours; without it the whole tenant's."
+        "Any UUID of yours; without it the whole tenant's.", required=False
     )
 
 
@@ -193,7 +191,7 @@ class NotesInput(fields.Batch):
 
     listed = "notes"
     conversation_id = fields.IdField(
-        required=False, help_text="Any UUID of yours; without it the notes are the whole tenant's."
+        "Any UUID of yours; without it the notes are the whole tenant's.", required=False
     )
     notes = BatchedNoteInput(many=True, allow_empty=False, help_text="1 to 500, in order.")
 
@@ -202,7 +200,7 @@ class NotePatch(NoteFields):
     """The body of `PATCH notes/{id}`: absent fields stay; null means as if never given."""
 
     version = fields.WholeNumberField(
-        min_value=1, max_value=2**31 - 1, help_text="The version that you have read."
+        "The version that you have read.", min_value=1, max_value=2**31 - 1
     )
 
     def get_fields(self) -> dict[str, Any]:
@@ -220,33 +218,31 @@ class NotePatch(NoteFields):
 
 class NoteQuery(PageQuery):
     source_type = fields.WordField(
-        choices=SOURCE_TYPES, required=False, help_text="Only notes of this source type."
+        "Only notes of this source type.", choices=SOURCE_TYPES, required=False
     )
     source_id = fields.TextField(
-        required=False, max_length=ID_AT_MOST, help_text="Only notes with this source id."
+        "Only notes with this source id.", required=False, max_length=ID_AT_MOST
     )
-    user_id = fields.NameField(help_text="Only about this user, or of his conversations.")
+    user_id = fields.NameField("Only about this user, or of his conversations.")
     category = fields.TextField(
-        required=False, max_length=WORD_AT_MOST, help_text="Only notes of this category."
+        "Only notes of this category.", required=False, max_length=WORD_AT_MOST
     )
-    tag = fields.TextField(required=False, max_length=WORD_AT_MOST, help_text="One of its tags.")
+    tag = fields.TextField("One of its tags.", required=False, max_length=WORD_AT_MOST)
 
 
 class VersionQuery(fields.Strict):
-    after = QueryNumberField(
-        required=False, min_value=1, help_text="The `next` of the page before."
-    )
+    after = QueryNumberField("The `next` of the page before.", required=False, min_value=1)
     limit = LimitField()
 
 
 class LinkInput(fields.Strict):
     """The body of `POST links`."""
 
-    from_id = fields.IdField(help_text="An episode, a fact or a note of yours.")
-    to_id = fields.IdField(help_text="Another one.")
+    from_id = fields.IdField("An episode, a fact or a note of yours.")
+    to_id = fields.IdField("Another one.")
     link_type = fields.WordField(
+        "relates_to if nothing is said. What the server links itself (derived_from, supersedes, "
+        "next) cannot be created.",
         choices=[kind.value for kind in LinkType],
         default=LinkType.RELATES_TO.value,
-        help_text="relates_to if nothing is said. What the server links itself (derived_from, "
-        "supersedes, next) cannot be created.",
     )

@@ -87,7 +87,7 @@ class NoteVersionOutput(NoteStateOutput):
     table = NoteVersion
     content = Column("The text of the note.")
     excerpt = Column("Of a document a passage of it; null: none.")
-    replaced_at = serializers.DateTimeField(allow_null=True, help_text="null: the current one.")
+    replaced_at = Column("null: the current one.", allow_null=True)
 
 
 class LinkOutput(Output):

@@ -55,7 +55,7 @@ class Names(serializers.ListField):
 class PersonInput(Strict):
     """The body of `POST people`."""
 
-    name = NameField(required=True, help_text="What people call them.")
+    name = NameField("What people call them.", required=True)
     user_ids = Names(help_text="Their `user_id`s, of conversations and notes.")
     speakers = Names(help_text="Names under which they speak: the `name` of messages.")
 
@@ -68,22 +68,22 @@ class PersonInput(Strict):
 class UnmergeInput(Strict):
     """The body of `people/{id}/unmerge`."""
 
-    reason = ContentField(max_length=REASON_AT_MOST, help_text="Why; kept with the merge.")
+    reason = ContentField("Why; kept with the merge.", max_length=REASON_AT_MOST)
 
 
 class MergeInput(UnmergeInput):
     """The body of `people/{id}/merge`."""
 
-    into_id = IdField(help_text="The person they turned out to be.")
+    into_id = IdField("The person they turned out to be.")
 
 
 class PersonQuery(PlaceQuery):
-    user_id = NameField(help_text="Only who has this `user_id`.")
-    speaker = NameField(help_text="Only who speaks under this name.")
+    user_id = NameField("Only who has this `user_id`.")
+    speaker = NameField("Only who speaks under this name.")
 
 
 class ExportQuery(PlaceQuery):
-    kind = WordField(choices=KINDS, default="messages", help_text="What of theirs.")
+    kind = WordField("What of theirs.", choices=KINDS, default="messages")
 
 
 class PersonOutput(Output):

@@ -22,14 +22,14 @@ from wings.rollback import rollback
 class RollbackInput(Reasoned):
     """The body of `rollbacks`: all given conditions must match; a source is required."""
 
-    since = fields.MomentField(help_text="What was received from then on, by the server's clock.")
-    key_id = fields.IdField(required=False, help_text="The API key that posted it.")
-    conversation_id = fields.IdField(required=False, help_text="Only in this conversation.")
-    speaker = fields.TextField(required=False, max_length=200, help_text="The messages' `name`.")
+    since = fields.MomentField("What was received from then on, by the server's clock.")
+    key_id = fields.IdField("The API key that posted it.", required=False)
+    conversation_id = fields.IdField("Only in this conversation.", required=False)
+    speaker = fields.TextField("The messages' `name`.", required=False, max_length=200)
     role = fields.WordField(
-        choices=Role.choices, required=False, help_text="Only messages of this role; null: any."
+        "Only messages of this role; null: any.", choices=Role.choices, required=False
     )
-    dry_run = fields.FlagField(default=False, help_text="Preview: change nothing.")
+    dry_run = fields.FlagField("Preview: change nothing.", default=False)
 
 
 class CountsOutput(fields.Output):

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Callable
 
-from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,9 +38,7 @@ class SuggestionOutput(fields.Output):
 
     table = Suggestion
     id = fields.Column("The id of the suggestion.")
-    conversation_id = serializers.UUIDField(
-        source="conversation.external_id", help_text=fields.CONVERSATION
-    )
+    conversation_id = fields.Column(fields.CONVERSATION, "conversation.external_id")
     kind = fields.Column(
         "What the two facts look like: one contradicts the other, or repeats it. `erase`: a user "
         "asked to forget the old one."
@@ -55,10 +52,10 @@ class SuggestionOutput(fields.Output):
     )
     changeset_id = fields.Column("The run that made it.")
     created_at = fields.Column("When it was suggested.")
-    open = serializers.BooleanField(
-        source="is_open",
-        help_text="Whether both facts are active (one to erase: forgotten), and no decision on it "
+    open = fields.Column(
+        "Whether both facts are active (one to erase: forgotten), and no decision on it "
         "is in effect.",
+        "is_open",
     )
     decision = fields.Column("What was decided; null: nothing yet.")
     decided_by = fields.Column("The changeset of the decision; revert it to undo it.")
@@ -66,12 +63,10 @@ class SuggestionOutput(fields.Output):
 
 class SuggestionQuery(PageQuery):
     kind = fields.WordField(
-        choices=values_of(SuggestionKind), required=False, help_text="Only those of this kind."
+        "Only those of this kind.", choices=values_of(SuggestionKind), required=False
     )
     open = fields.WordField(
-        choices=["true", "false"],
-        default="true",
-        help_text="Those pending a decision, or the others.",
+        "Those pending a decision, or the others.", choices=["true", "false"], default="true"
     )
 
 
@@ -79,9 +74,7 @@ class DecisionInput(fields.Strict):
     """The body of `suggestions/{id}/accept` and `decline`; it may be left out."""
 
     reason = fields.ContentField(
-        required=False,
-        max_length=curation.REASON_AT_MOST,
-        help_text="Why; kept with the changeset.",
+        "Why; kept with the changeset.", required=False, max_length=curation.REASON_AT_MOST
     )
 
 

@@ -29,35 +29,33 @@ EXPIRES_AT_MOST = timedelta(days=7)
 class NewContext(Strict):
     """The body of `contexts`."""
 
-    max_tokens = BudgetField(help_text="Of prompt and response together.")
-    system_prompt = ContentField(
-        required=False, help_text="Stands first, whole. 400 where it does not fit."
-    )
+    max_tokens = BudgetField("Of prompt and response together.")
+    system_prompt = ContentField("Stands first, whole. 400 where it does not fit.", required=False)
     reserved_for_response = BudgetField(
-        default=contexts.RESERVED, min_value=0, help_text="Of max_tokens, left for the response."
+        "Of max_tokens, left for the response.", default=contexts.RESERVED, min_value=0
     )
     expires_in_s = WholeNumberField(
+        "Then it is gone; a day if nothing is said, a week at most.",
         default=int(contexts.EXPIRES_AFTER.total_seconds()),
         min_value=1,
         max_value=int(EXPIRES_AT_MOST.total_seconds()),
-        help_text="Then it is gone; a day if nothing is said, a week at most.",
     )
 
 
 class NewSection(Strict):
     """The body of `contexts/{id}/add`."""
 
-    memory_id = IdField(help_text="An episode, a fact or a note.")
+    memory_id = IdField("An episode, a fact or a note.")
     max_tokens = BudgetField(
+        "Of this memory at most; less where less room is left.",
         default=contexts.ADDED_AT_MOST,
         max_value=contexts.ADDED_AT_MOST,
-        help_text="Of this memory at most; less where less room is left.",
     )
     priority = WholeNumberField(
+        "The highest stands first; the system prompt has 100.",
         default=contexts.PRIORITY,
         min_value=0,
         max_value=contexts.SYSTEM_PRIORITY,
-        help_text="The highest stands first; the system prompt has 100.",
     )
     links = LinksField()
 
@@ -66,16 +64,10 @@ class Section(Output):
     """A part of a context."""
 
     table = ContextSection
-    type = serializers.ChoiceField(
-        choices=ContextSection.Kind.choices,
-        source="kind",
-        help_text="`system`: the system prompt; `retrieved`: a memory.",
-    )
+    type = Column("`system`: the system prompt; `retrieved`: a memory.", "kind")
     memory_id = Column("null: the system prompt.")
     priority = Column("From 0 to 100; the highest stands first.")
-    token_count = serializers.IntegerField(
-        source="tokens", help_text="Tokens of the section's content."
-    )
+    token_count = Column("Tokens of the section's content.", "tokens")
     truncated = Column("A part of the memory is missing.")
     content = Column("The text of the section, as it goes into the prompt.")
 
@@ -86,8 +78,8 @@ class ContextOutput(Output):
     table = Context
     id = Column("The id of the context.")
     max_tokens = Column("Tokens of prompt and response together.")
-    reserved_for_response = serializers.IntegerField(
-        source="reserved_tokens", help_text="Tokens of `max_tokens` that are left for the response."
+    reserved_for_response = Column(
+        "Tokens of `max_tokens` that are left for the response.", "reserved_tokens"
     )
     remaining_tokens = Column("Less the response, all sections, and the blank lines between them.")
     sections = Section(many=True, help_text="Highest priority first, then in order of adding.")
@@ -109,9 +101,7 @@ class AddedOutput(Output):
         help_text="`added`; `already_there`: nothing changed; `no_room`: nothing of it fits.",
     )
     token_count = Column("Of its section; 0 without one.")
-    truncated = serializers.BooleanField(
-        source="section.truncated", allow_null=True, help_text="null without a section."
-    )
+    truncated = Column("null without a section.", "section.truncated", allow_null=True)
     remaining_tokens = Column(
         "Tokens that may still be added, the blank line before the next section included.",
         "context.remaining_tokens",

@@ -57,14 +57,12 @@ class LinksQuery(Strict):
 
 
 class WalkQuery(Strict):
-    depth = QueryNumberField(
-        default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST, help_text="Steps at most."
-    )
+    depth = QueryNumberField("Steps at most.", default=DEPTH, min_value=0, max_value=DEPTH_AT_MOST)
     link_types = LinkTypesField(
         required=False, help_text="Only these, with commas between them; default: all."
     )
     limit = QueryNumberField(
-        default=NODES, min_value=1, max_value=NODES_AT_MOST, help_text="Memories at most."
+        "Memories at most.", default=NODES, min_value=1, max_value=NODES_AT_MOST
     )
 
 

@@ -20,15 +20,15 @@ STRATEGIES = [strategy.value for strategy in Strategy]
 class ChunkInput(Strict):
     """The body of `memories/{id}/chunk`."""
 
-    max_tokens = BudgetField(help_text="Of the answer's content, header included.")
+    max_tokens = BudgetField("Of the answer's content, header included.")
     truncation_strategy = WordField(
+        "end: the beginning is kept; sentence: its whole sentences; middle: both ends.",
         source="strategy",
         choices=STRATEGIES,
         default=Strategy.END.value,
-        help_text="end: the beginning is kept; sentence: its whole sentences; middle: both ends.",
     )
     include_header = FlagField(
-        default=False, help_text="Put a line before it that says what it is: `[note: …]`."
+        "Put a line before it that says what it is: `[note: …]`.", default=False
     )
     fence = FenceField()
     links = LinksField()

@@ -19,31 +19,30 @@ from wings.notes.forms import VALENCES, WORD_AT_MOST
 class NarrowedInput(fields.Strict):
     """Fields of calls that search a whole tenant. All filters must match."""
 
-    query = fields.ContentField(help_text=QUERY)
-    conversation_id = fields.IdField(required=False, help_text="Only what belongs to it.")
-    user_id = fields.NameField(help_text="Only of this user's conversations, and notes about him.")
-    agent_id = fields.NameField(help_text="Only of this agent's conversations.")
+    query = fields.ContentField(QUERY)
+    conversation_id = fields.IdField("Only what belongs to it.", required=False)
+    user_id = fields.NameField("Only of this user's conversations, and notes about him.")
+    agent_id = fields.NameField("Only of this agent's conversations.")
     category = fields.TextField(
+        f"Of notes and facts; `{EPISODIC}`: of episodes, too, which else are left out.",
         max_length=WORD_AT_MOST,
         required=False,
-        help_text=f"Of notes and facts; `{EPISODIC}`: of episodes, too, which else are left out.",
     )
     min_importance = fields.NumberField(
+        "A note's own; an episode's surprise; of a fact 0.5, and 0.1 more for each further "
+        "episode that supports it, up to 0.9.",
         required=False,
         min_value=0,
         max_value=1,
-        help_text="A note's own; an episode's surprise; of a fact 0.5, and 0.1 more for each "
-        "further episode that supports it, up to 0.9.",
     )
     emotion_valence = fields.WordField(
-        choices=VALENCES, required=False, help_text="Of notes; leaves out all else."
+        "Of notes; leaves out all else.", choices=VALENCES, required=False
     )
-    until = fields.AskedMomentField(required=False, help_text="Included; UTC without an offset.")
+    until = fields.AskedMomentField("Included; UTC without an offset.", required=False)
     asked_in = fields.IdField(
+        "The conversation that the answer is for. It narrows nothing; but what your agent says "
+        "there of the answer is an echo, and not learnt as news. Default: conversation_id.",
         required=False,
-        help_text="The conversation that the answer is for. It narrows nothing; but what your "
-        "agent says there of the answer is an echo, and not learnt as news. Default: "
-        "conversation_id.",
     )
     links = LinksField()
 

@@ -17,18 +17,16 @@ class ReconstructInput(NarrowedInput):
     """The body of `reconstruct_context`."""
 
     focus_level = WholeNumberField(
+        "From 0 to 5: memories found at most 2, 5, 8, 10, 15, 20; hours looked back 1, 4, 12, 24, "
+        "72, 168; links followed 0, 1, 1, 2, 3, 3 steps.",
         default=USUAL_LEVEL,
         min_value=0,
         max_value=len(LEVELS) - 1,
-        help_text="From 0 to 5: memories found at most 2, 5, 8, 10, 15, 20; hours looked back 1, "
-        "4, 12, 24, 72, 168; links followed 0, 1, 1, 2, 3, 3 steps.",
     )
-    since = AskedMomentField(
-        required=False, help_text="Instead of the level's hours; UTC without an offset."
-    )
+    since = AskedMomentField("Instead of the level's hours; UTC without an offset.", required=False)
     max_tokens = BudgetField(
+        "Of `synthesized_context`, never over it: what does not fit is left out whole.",
         required=False,
-        help_text="Of `synthesized_context`, never over it: what does not fit is left out whole.",
     )
     fence = FenceField()
 

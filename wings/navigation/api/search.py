@@ -35,7 +35,7 @@ class Several(serializers.ListField):
 class SearchInput(NarrowedInput):
     """The body of `POST search`. Absent filters do not narrow."""
 
-    query = fields.ContentField(help_text="What to look for, in words; * for everything.")
+    query = fields.ContentField("What to look for, in words; * for everything.")
     source_types = Several(
         choices=list(SOURCE_TYPES), help_text="Types of notes, `episode`, `fact`."
     )
@@ -47,44 +47,38 @@ class SearchInput(NarrowedInput):
         help_text="A note's own; of a fact or an episode the id of its conversation.",
     )
     tag = fields.TextField(
-        max_length=WORD_AT_MOST,
-        required=False,
-        help_text="One of a note's tags; leaves out all else.",
+        "One of a note's tags; leaves out all else.", max_length=WORD_AT_MOST, required=False
     )
     since = fields.AskedMomentField(
+        "Included; UTC without an offset. When it was so: of a note occurred_at, of a thread its "
+        "last activity, of a fact from when on it is true, of an episode its end.",
         required=False,
-        help_text="Included; UTC without an offset. When it was so: of a note occurred_at, of a "
-        "thread its last activity, of a fact from when on it is true, of an episode its end.",
     )
     as_of = fields.AskedMomentField(
+        "Search what was true then, retired facts too, and what had been said and noted. UTC "
+        "without an offset.",
         required=False,
-        help_text="Search what was true then, retired facts too, and what had been said and "
-        "noted. UTC without an offset.",
     )
     known_at = KnownAtField()
     min_relevance = fields.NumberField(
+        "Only memories of at least this relevance, from 0 to 1.",
         default=0.0,
         min_value=0,
         max_value=1,
-        help_text="Only memories of at least this relevance, from 0 to 1.",
     )
     max_results = fields.WholeNumberField(
-        default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST, help_text="Memories at most."
+        "Memories at most.", default=RESULTS, min_value=1, max_value=RESULTS_AT_MOST
     )
     max_tokens = BudgetField(
-        required=False, help_text="The whole texts of all items together stay within it."
+        "The whole texts of all items together stay within it.", required=False
     )
     sort_by = fields.WordField(
+        "By relevance, by `occurred_at` (recency), by importance, or by `combined_score`.",
         choices=ORDERS,
         default=ORDERS[0],
-        help_text="By relevance, by `occurred_at` (recency), by importance, or by "
-        "`combined_score`.",
     )
     max_hops = fields.WholeNumberField(
-        default=0,
-        min_value=0,
-        max_value=HOPS_AT_MOST,
-        help_text="Links to follow from what is found.",
+        "Links to follow from what is found.", default=0, min_value=0, max_value=HOPS_AT_MOST
     )
     link_types = Several(choices=list(LINK_TYPES), help_text="Of hops; default: all.")
 
