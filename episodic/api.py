@@ -237,8 +237,7 @@ class AddMessage(AddView):
     def post(self, request: Request) -> Response:
         """Store one message.
 
-        Stores one message at once; episodes and facts follow in the background. A replay under the
-        same Idempotency-Key answers 200 with the first answer.
+        Stores one message at once; episodes and facts follow in the background.
         201: The message is stored, and where it stands in its conversation.
         409: The Idempotency-Key was used in this conversation with another body, or the
             conversation is another user's or agent's.
@@ -310,7 +309,6 @@ class Flush(KeyedView):
         Segments the whole window now, whatever its size, then consolidates every episode that has
         not been yet.
         202: A job does it; one that was ready for this conversation already is joined.
-        404: Your tenant has no conversation of that id.
         """
         params = self.read(FlushInput)
         conversation = queries.get_by_external_id(self.tenant(), params["conversation_id"])
@@ -329,7 +327,6 @@ class CloseConversation(KeyedView):
         Does for a conversation what `flush` does, now that a session is over: makes episodes and
         facts of everything said so far. What is posted later opens it again.
         202: A job does it; one that was ready for this conversation already is joined.
-        404: Your tenant has no conversation of that id.
         """
         conversation = queries.get_by_external_id(self.tenant(), conversation_id)
         job = services.request_flush(conversation=conversation)

@@ -54,8 +54,7 @@ class Conversations(ReadView):
     def get(self, request: Request) -> Response:
         """List conversations.
 
-        The conversations, newest first: of all, of a user, or of an agent.
-        200: A page of conversations.
+        200: A page of conversations, newest first: of all, of a user, or of an agent.
         """
         rows = Conversation.objects.of(self.tenant())
         return self.list_page(rows, ListedConversation, self.read_query(ConversationQuery))

@@ -57,7 +57,6 @@ class JobRetry(KeyedView):
     def post(self, request: Request, job_id: uuid.UUID) -> Response:
         """Run a dead job again.
 
-        Only a dead or cancelled job can be retried; another answers 409.
         200: The job is ready again; a worker takes it soon.
         409: The job is neither dead nor cancelled, or another of its kind is ready in its place.
         """

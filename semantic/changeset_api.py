@@ -179,8 +179,7 @@ class RevertChangeset(Curating):
     def get(self, request: Request, changeset_id: uuid.UUID) -> Response:
         """Preview reverting a changeset.
 
-        Says what reverting a changeset would do now, and what is in the way. Nothing is written.
-        200: What reverting it would do now. Nothing was changed.
+        200: What reverting it would do now, and what is in the way. Nothing was changed.
         """
         plan = reverts.plan_revert(tenant=self.tenant(), changeset_id=changeset_id)
         return Response(PlanOutput(plan).data)

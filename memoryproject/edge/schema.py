@@ -108,7 +108,7 @@ class OperationSchema(AutoSchema):
         text = inspect.getdoc(getattr(self.view, self.method.lower())) or ""
         about, *rest = re.split(r"^(\d{3}): ", text, flags=re.MULTILINE)
         summary, _, description = about.partition("\n")
-        said = {code: _join(sentence) for code, sentence in zip(*[iter(rest)] * 2, strict=True)}
+        said = dict(zip(rest[::2], map(_join, rest[1::2]), strict=True))
         return summary.removesuffix("."), _join(description), said
 
     def get_summary(self) -> str:

@@ -15,7 +15,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -157,9 +157,15 @@ class ProfileOutput(serializers.Serializer[Any]):
 
 
 ANSWERS = {
-    (200, "text/markdown"): OpenApiTypes.STR,
+    (200, "text/markdown"): OpenApiResponse(
+        OpenApiTypes.STR,
+        "The profile, as markdown or, with `format=json`, as JSON with the messages behind each "
+        "line.",
+    ),
     (200, "application/json"): ProfileOutput,
-    304: None,
+    304: OpenApiResponse(
+        None, "The caller has it already: `If-None-Match` names its ETag. No receipt is written."
+    ),
 }
 
 
@@ -240,9 +246,6 @@ class UserProfile(ProfileView):
         Chosen from all their conversations without a query and without a model. Of two values of
         one subject the newer stands there; as JSON the older ones are `earlier`. Empty where
         nothing is known.
-        200: The profile, as markdown or, with `format=json`, as JSON with the messages behind each
-            line.
-        304: The caller has it already: `If-None-Match` names its ETag. No receipt is written.
         """
         return self.answer(**self.read(Names, {"user_id": user_id}))
 
@@ -259,9 +262,6 @@ class AgentProfile(ProfileView):
         """Get what to know from an agent's conversations, unasked.
 
         As the profile of a user, from the newest conversations that this agent leads, 200 at most.
-        200: The profile, as markdown or, with `format=json`, as JSON with the messages behind each
-            line.
-        304: The caller has it already: `If-None-Match` names its ETag. No receipt is written.
         """
         return self.answer(**self.read(Names, {"agent_id": agent_id}))
 
@@ -277,10 +277,6 @@ class ConversationProfile(ProfileView):
         """Get what to know from one conversation, unasked.
 
         As the profile of a user, from one conversation alone.
-        200: The profile, as markdown or, with `format=json`, as JSON with the messages behind each
-            line.
-        304: The caller has it already: `If-None-Match` names its ETag. No receipt is written.
-        404: Your tenant has no conversation of that id.
         """
         return self.answer(conversation_id=conversation_id)
 

@@ -170,8 +170,7 @@ class Erasures(KeyedView):
     def get(self, request: Request) -> Response:
         """List erasures.
 
-        What was erased, newest first: who wanted it, why, and how much it was.
-        200: A page of erasures.
+        200: What was erased, newest first: who wanted it, why, and how much it was.
         """
         return self.list_page(Erasure.objects.of(self.tenant()), ErasureOutput)
 
@@ -190,8 +189,7 @@ class Erasures(KeyedView):
         user ids of the person, or for the user: `proof`. The reason stays on record, and may not
         name them.
         200: It is erased; or, with `dry_run`, this is how much it would be.
-        202: The erasure is on record, and a worker does it: ask `erasures/{id}` until its state is
-            done.
+        202: It is on record, and a worker does it: ask `erasures/{id}` until its state is done.
         409: Something of it is on hold, and nothing was erased.
         """
         params = self.read(EraseInput)

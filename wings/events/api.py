@@ -162,8 +162,7 @@ class OneWebhook(WebhookView):
     def delete(self, request: Request, webhook_id: uuid.UUID) -> Response:
         """Delete a webhook.
 
-        Deletes a webhook with its events, those that wait included.
-        204: It is deleted, and what waited for it too.
+        204: It is deleted with its events, those that wait included.
         """
         outbox.delete_webhook(self.find(webhook_id))
         return Response(status=204)

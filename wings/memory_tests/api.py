@@ -92,9 +92,7 @@ class MemoryTests(KeyedView):
     def post(self, request: Request) -> Response:
         """Add a memory test.
 
-        Adds a memory test, and runs it once.
         201: The test, with what came of its first run.
-        404: Your tenant has no conversation of that id.
         409: The tenant has as many memory tests as it may have.
         """
         body = self.read(MemoryTestInput)

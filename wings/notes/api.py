@@ -67,9 +67,8 @@ class Notes(StoringView):
         Stores a note on purpose. A summary needs its metadata; its label, description and content
         follow from them where none is given. Other notes need a content, an excerpt, a description
         or a label. Keywords find it at once, its meaning a moment later, when a job has made its
-        vectors. A replay under the same Idempotency-Key answers 200 with the first answer.
-        201: The note is stored. Keywords find it at once, its meaning as soon as a job has made its
-            vectors.
+        vectors.
+        201: The note is stored.
         409: The Idempotency-Key was used with another body.
         410: The note posted under this Idempotency-Key was erased, and is not stored again.
         """
@@ -86,8 +85,7 @@ class NoteBatch(StoringView):
 
         Stores up to 500 notes of one conversation, or of none, in order, all or nothing. Each is
         checked and found as if it were posted alone.
-        201: All notes are stored. Keywords find them at once, their meaning as soon as a job has
-            made their vectors.
+        201: All notes are stored.
         400: Something is wrong with a note, which `fields` names as in `notes.3.content`. None was
             stored.
         409: The Idempotency-Key was used with another body.
@@ -158,8 +156,7 @@ class NoteVersions(KeyedView):
     def get(self, request: Request, note_id: uuid.UUID) -> Response:
         """List the versions of a note.
 
-        The versions of a note, newest first, with who wrote each and when.
-        200: A page of versions, with the current one.
+        200: A page of versions, newest first, the current one included: who wrote each, and when.
         """
         note = services.get_note(tenant=self.tenant(), note_id=note_id)
         query = self.read_query(forms.VersionQuery)
@@ -181,8 +178,7 @@ class Links(KeyedView):
 
         Creates a typed link from one memory to another, whatever kind each is of.
         201: The link is stored.
-        400: A field is wrong, both are the same, or there is this link already, whose id `fields`
-            tells.
+        400: A field is wrong, both are the same, or this link is there: `fields` has its id.
         404: Your tenant has no memory of one of the two ids.
         """
         link, is_new = link_services.add_link(

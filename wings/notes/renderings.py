@@ -10,6 +10,11 @@ from wings.notes import wording
 from wings.notes.models import Link, Note, NoteState, NoteVersion
 
 SOURCE_TYPES = [kind.value for kind in SourceType]
+LINK_TYPE = "What the link says of the two memories, read from the first to the second."
+MADE_BY = (
+    "Who created the link: an agent with a key, a person in the admin, or, by deriving it, the "
+    "server."
+)
 
 
 class SpanOutput(Output):
@@ -97,14 +102,8 @@ class LinkOutput(Output):
     id = Column("The id of the link.")
     from_id = Column("The memory that the link comes from.", "from_memory_id")
     to_id = Column("The memory that the link points to.", "to_memory_id")
-    link_type = serializers.CharField(
-        help_text="What the link says of the two memories, read from the first to the second."
-    )
-    made_by = serializers.ChoiceField(
-        choices=["agent", "person"],
-        help_text="Who created the link: an agent with a key, a person in the admin, or, by "
-        "deriving it, the server.",
-    )
+    link_type = serializers.CharField(help_text=LINK_TYPE)
+    made_by = serializers.ChoiceField(choices=["agent", "person"], help_text=MADE_BY)
     actor = Column("Which key or person.")
     created_at = Column("When the link was created; null: the server derives it.")
 

@@ -140,8 +140,7 @@ class People(KeyedView):
     def get(self, request: Request) -> Response:
         """List people.
 
-        The people whom somebody has added, newest first.
-        200: A page of people.
+        200: A page of the people whom somebody has added, newest first.
         """
         query = self.read_query(PersonQuery)
         rows = Person.objects.of(self.tenant())
@@ -172,7 +171,6 @@ class OnePerson(ReadView):
     def get(self, request: Request, person_id: uuid.UUID) -> Response:
         """Show a person with their names, and how much is theirs.
 
-        A person, under which names and ids they are known, and how much is theirs.
         200: The person, with those who were merged into them.
         """
         person = services.get_person(tenant=self.tenant(), person_id=person_id)
@@ -189,7 +187,6 @@ class MergePerson(KeyedView):
         Says that two people are one: all that was the first one's is the other's, too, until
         `people/{id}/unmerge` undoes it.
         200: The other person, who has all names and ids now.
-        404: Your tenant has no such person.
         409: They are one already, or one of them was merged into somebody else.
         """
         params = self.read(MergeInput)
@@ -208,7 +205,6 @@ class UnmergePerson(KeyedView):
 
         Undoes that a person was merged into another. Who did both, when and why stays.
         200: The person, who has their own names and ids again.
-        404: Your tenant has no such person.
         409: The person was merged into nobody.
         """
         person = services.undo_merge(

@@ -95,8 +95,7 @@ class Rollbacks(Curating):
     def get(self, request: Request) -> Response:
         """List rollbacks.
 
-        Lists rollbacks, newest first, those whose quarantine has ended included.
-        200: A page of rollbacks.
+        200: A page of rollbacks, newest first, those whose quarantine has ended included.
         """
         rows = Withholding.objects.of(self.tenant()).select_related("conversation")
         return self.list_page(rows, RollbackOutput)

@@ -131,8 +131,7 @@ class OneContext(ReadView):
     def get(self, request: Request, context_id: uuid.UUID) -> Response:
         """Show a context with its sections.
 
-        A context with its sections. A note that was deleted since is left out.
-        200: The context as it is now.
+        200: The context as it is now; a note that was deleted since is left out.
         """
         context = contexts.get_context(tenant=self.tenant(), context_id=context_id)
         return Response(ContextOutput(context).data)

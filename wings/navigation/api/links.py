@@ -17,6 +17,7 @@ from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from wings.navigation import links
 from wings.navigation.links import DEPTH_AT_MOST, NODES_AT_MOST, Edge, Node
+from wings.notes.renderings import LINK_TYPE, MADE_BY
 
 DIRECTIONS = {True: "out", False: "in"}
 ONE_TYPE = f"({'|'.join(LINK_TYPES)})"
@@ -83,10 +84,7 @@ class MemoryLinkOutput(Output):
     id = Column("null: the server derives it.", "link_id")
     from_id = Column("The memory that the link comes from.")
     to_id = Column("The memory that the link points to.")
-    link_type = serializers.ChoiceField(
-        choices=LINK_TYPES,
-        help_text="What the link says of the two memories, read from the first to the second.",
-    )
+    link_type = serializers.ChoiceField(choices=LINK_TYPES, help_text=LINK_TYPE)
     direction = DirectionField(
         help_text="`out`: the link points away from the memory asked about; `in`: to it."
     )
@@ -94,11 +92,7 @@ class MemoryLinkOutput(Output):
     other_kind = serializers.ChoiceField(
         choices=MemoryKind.choices, help_text="What kind of memory that is."
     )
-    made_by = serializers.ChoiceField(
-        choices=["agent", "person", "server"],
-        help_text="Who created the link: an agent with a key, a person in the admin, or, by "
-        "deriving it, the server.",
-    )
+    made_by = serializers.ChoiceField(choices=["agent", "person", "server"], help_text=MADE_BY)
     actor = Column("Which key or person.")
     created_at = Column("When the link was created; null: the server derives it.")
 
@@ -114,10 +108,7 @@ class NodeOutput(Output):
     depth = Column("Steps from the start, from 1.")
     from_id = Column("The memory that the link comes from.")
     to_id = Column("The memory that the link points to.")
-    link_type = serializers.ChoiceField(
-        choices=LINK_TYPES,
-        help_text="What the link says of the two memories, read from the first to the second.",
-    )
+    link_type = serializers.ChoiceField(choices=LINK_TYPES, help_text=LINK_TYPE)
     direction = DirectionField(help_text="out: the link was followed as it points.")
 
 

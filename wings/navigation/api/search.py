@@ -15,6 +15,7 @@ from wings.navigation import results
 from wings.navigation.api.narrowed import MirroredView, NarrowedInput
 from wings.navigation.links import Node
 from wings.notes.forms import ID_AT_MOST, WORD_AT_MOST
+from wings.notes.renderings import LINK_TYPE
 
 RESULTS = 10
 RESULTS_AT_MOST = 100
@@ -127,10 +128,7 @@ class HopPath(fields.Output):
     table = Node
     from_ = fields.Column("The memory nearer to what the query found.", "via")
     to = fields.Column("The memory farther from it.", "id")
-    link_type = serializers.ChoiceField(
-        choices=LINK_TYPES,
-        help_text="What the link says of the two memories, read from the first to the second.",
-    )
+    link_type = serializers.ChoiceField(choices=LINK_TYPES, help_text=LINK_TYPE)
 
 
 class SearchOutput(fields.Output):
