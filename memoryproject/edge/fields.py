@@ -35,14 +35,14 @@ CONVERSATION = "The conversation, by the UUID that the agent chose."
 CANONICAL_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-class Meant(serializers.Field):  # type: ignore[type-arg]
+class ExplainedField(serializers.Field):  # type: ignore[type-arg]
     """A field whose first argument says what it means, as a model's column has its name there."""
 
     def __init__(self, help_text: str | None = None, **options: Any) -> None:
         super().__init__(help_text=help_text, **options)
 
 
-class TextField(Meant, serializers.CharField):
+class TextField(ExplainedField, serializers.CharField):
     """Text, stored as sent: not trimmed, not normalized, never made from a number."""
 
     def __init__(self, help_text: str | None = None, **options: Any) -> None:
@@ -86,7 +86,7 @@ class ContentField(TextField):
         return content
 
 
-class MetadataField(Meant, serializers.DictField):
+class MetadataField(ExplainedField, serializers.DictField):
     """An agent's own data about a text: an object within the size limit."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -103,7 +103,7 @@ def count_bytes(metadata: Mapping[str, Any]) -> int:
     return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-class WordField(Meant, serializers.ChoiceField):
+class WordField(ExplainedField, serializers.ChoiceField):
     """One of a list of words; a number is rejected, even if it prints like one."""
 
     def to_internal_value(self, value: Any) -> str:
@@ -113,7 +113,7 @@ class WordField(Meant, serializers.ChoiceField):
         return value
 
 
-class WholeNumberField(Meant, serializers.IntegerField):
+class WholeNumberField(ExplainedField, serializers.IntegerField):
     """A whole number in JSON; not true, 5.0 or "5"."""
 
     def to_internal_value(self, value: Any) -> int:
@@ -122,7 +122,7 @@ class WholeNumberField(Meant, serializers.IntegerField):
         return int(super().to_internal_value(value))
 
 
-class NumberField(Meant, serializers.FloatField):
+class NumberField(ExplainedField, serializers.FloatField):
     """A number of ordinary size in JSON; not true or "0.5"."""
 
     def to_internal_value(self, value: Any) -> float:
@@ -132,7 +132,7 @@ class NumberField(Meant, serializers.FloatField):
         return number if abs(number) >= LEAST else 0.0
 
 
-class FlagField(Meant, serializers.BooleanField):
+class FlagField(ExplainedField, serializers.BooleanField):
     """True or false in JSON; not 1, not "true"."""
 
     def to_internal_value(self, value: Any) -> bool:
@@ -141,7 +141,7 @@ class FlagField(Meant, serializers.BooleanField):
         return value
 
 
-class IdField(Meant, serializers.UUIDField):
+class IdField(ExplainedField, serializers.UUIDField):
     """A UUID in its usual form, 8-4-4-4-12 hexadecimal digits."""
 
     def to_internal_value(self, value: Any) -> uuid.UUID:
@@ -169,7 +169,7 @@ LIKE_SECONDS = range(10**8, 10**11)
         ]
     }
 )
-class MomentField(Meant):
+class MomentField(ExplainedField):
     """A time to store: ISO 8601 with an offset, or whole milliseconds since 1970."""
 
     needs_offset, keeps_offset = True, False
@@ -263,7 +263,7 @@ class Batch(Strict):
         return super().to_internal_value(value)
 
 
-class Column(Meant):
+class Column(ExplainedField):
     """A field of an `Output` with the type of its table's column, or of what `source` leads to."""
 
     def __init__(self, help_text: str, source: str = "", *, allow_null: bool = False) -> None:
