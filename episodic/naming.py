@@ -1,4 +1,4 @@
-"""Names conversations for people, by speakers, first words and last message."""
+"""Names conversations for people, by agent, speakers, first words and last message."""
 
 import uuid
 from typing import Any
@@ -34,8 +34,10 @@ def with_names(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def render_name(conversation: Any, *, may_read: bool) -> str:
-    """Return a conversation's speakers and, for people who may read it, its first words."""
+    """Return a conversation's agent, speakers and, for people who may read it, its first words."""
     speakers = ", ".join(sorted(conversation.speakers)) or "nobody yet"
+    if conversation.agent_id:
+        speakers = f"{conversation.agent_id} · {speakers}"
     if not may_read or not conversation.first_words:
         return speakers
     words = Truncator(" ".join(conversation.first_words.split())).chars(WORDS_AT_MOST)

@@ -78,6 +78,8 @@ PAGES_WITHOUT = {
     "console:key_rate": DONE,
     "console:budget": SETTINGS,
     "console:quota": DONE,
+    "console:try_it_flush": DONE,
+    "console:try_it_erase": DONE,
     "console:tour": "what there is in the admin",
     "console:export": COUNTS,
     "console:import": "names of files, and counts",

@@ -35,7 +35,7 @@ TABLES = {
 HOME = "admin:index"
 PAGES = {
     HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search", "console:case_file",
-    "console:case", "console:case_test", "console:playground", "console:graph",
+    "console:case", "console:case_test", "console:playground", "console:try_it", "console:graph",
     "console:link_remove", "console:compare", "console:review_queue", "console:review_decide",
     "console:review_allow", "console:ask_again", "console:fact_correct",
     "console:fact_invalidate", "console:fact_restore", "console:fact_marks",

@@ -1,15 +1,16 @@
 """Shared code of views: permissions, rendering, selection of a tenant, rows, actions on record."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial, wraps
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.contrib.auth.decorators import permission_required
+from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -77,10 +78,32 @@ def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:
 def page_for(*permissions: str) -> Callable[[View], Page]:
     """Make a view a page for staff with all these permissions.
 
-    Other logged-in people get 403; the others are sent to the login.
+    Other logged-in people get 403, with the roles that open it; the others are sent to the login.
     """
-    require = permission_required(permissions, raise_exception=True)
-    return lambda view: admin.site.admin_view(require(view))
+
+    def decorate(view: View) -> Page:
+        @wraps(view)
+        def check(request: HttpRequest, *args: Any, **slots: Any) -> HttpResponseBase:
+            if not request.user.has_perms(permissions):
+                raise PermissionDenied(name_roles(permissions))
+            shown: HttpResponseBase = view(request, *args, **slots)
+            return shown
+
+        return admin.site.admin_view(check)
+
+    return decorate
+
+
+def name_roles(permissions: Iterable[str]) -> str:
+    """Return a sentence with the roles that have all these permissions."""
+    roles = Group.objects.order_by("name")
+    for permission in permissions:
+        app, _, codename = permission.partition(".")
+        roles = roles.filter(
+            permissions__content_type__app_label=app, permissions__codename=codename
+        )
+    names = [*roles.values_list("name", flat=True), "superuser"]
+    return f"Roles that open it: {', '.join(names)}."
 
 
 def action_for(*permissions: str) -> Callable[[View], Page]:
@@ -132,12 +155,20 @@ def show_page(
     return render(request, template, context, status=status)
 
 
-def list_conversations(request: HttpRequest) -> list[tuple[uuid.UUID, str]]:
-    """Return the latest conversations of the selected tenant: agents' ids, and names."""
+def list_conversations(
+    request: HttpRequest, *, chosen: uuid.UUID | None = None
+) -> list[tuple[uuid.UUID, str]]:
+    """Return the latest conversations of the selected tenant: agents' ids, and names.
+
+    The `chosen` one, by the agent's id, is the last of them if it is older.
+    """
     tenant, reader = choose_tenant(request), Reader(request.user)
     if tenant is None or not request.user.has_perm("episodic.view_conversation"):
         return []
-    rows = with_names(Conversation.objects.of(tenant)).order_by("-id")[:CONVERSATIONS_OFFERED]
+    named = with_names(Conversation.objects.of(tenant))
+    rows = list(named.order_by("-id")[:CONVERSATIONS_OFFERED])
+    if chosen not in {None, *(row.external_id for row in rows)}:
+        rows += named.filter(external_id=chosen)
     return [(row.external_id, render_name(row, may_read=reader.may_read(row.id))) for row in rows]
 
 

@@ -23,6 +23,7 @@ from wings.console.palette import page as palette
 from wings.console.people import page as people
 from wings.console.playground import page as playground
 from wings.console.queue import page as queue
+from wings.console.try_it import page as try_it
 from wings.erasure.models import Scope
 
 
@@ -75,6 +76,9 @@ urlpatterns = [
     path("case-file/<uuid:retrieval_id>/test/", cases.create_test, name="case_test"),
     *_acts("tests/<uuid:test_id>/", cases.change_test, "test", "run", "delete"),
     path("tour/", home.show_tour, name="tour"),
+    path("try-it/", try_it.show_try_it, name="try_it"),
+    path("try-it/flush/", try_it.make_memories, name="try_it_flush"),
+    path("try-it/erase/", try_it.erase_all, name="try_it_erase"),
     path("playground/", playground.show_playground, name="playground"),
     path("reveal/<uuid:conversation_id>/", conversations.reveal_conversation, name="reveal"),
     path("erasures/<uuid:erasure_id>/certificate/", erasing.show_certificate, name="certificate"),

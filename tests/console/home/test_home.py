@@ -231,7 +231,7 @@ def test_an_auditor_and_a_curator_see_memory_and_search(
         assert {"Messages", "Episodes", "New facts", "Answers"} <= set(read_tiles(answer))
         assert 'role="search"' in answer.content.decode()
     offered = read_shortcuts(open_home(auditor))
-    assert "Playground" not in offered and "Why did it say that?" in offered
+    assert "Try it" not in offered and "Why did it say that?" in offered
 
 
 def test_who_has_no_role_sees_no_number(nobody: Client, ana: Agent, told: uuid.UUID) -> None:

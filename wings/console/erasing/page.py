@@ -44,6 +44,14 @@ SUBJECTS: dict[Scope, tuple[Any, str, Callable[[Any], str]]] = {
 """By scope: table of the subject, its name, and the word that a person types."""
 
 
+def carry_out(request: HttpRequest, erasure: Erasure, *, reason: str) -> None:
+    """Do a drafted erasure in the person's name, on record, and tell the person."""
+    services.do(erasure, actor=request.user.get_username(), reason=reason)
+    record(request, erasure, "wanted it", is_new=True)
+    progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
+    messages.success(request, f"{progress} This is on record.")
+
+
 def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
     """Return titles and addresses of the pages that erase a row; imports have theirs in a story."""
     scopes = [scope for scope, (table, _, _) in SUBJECTS.items() if isinstance(row, table)]
@@ -128,11 +136,7 @@ def erase(request: HttpRequest, *, scope: Scope, **slots: uuid.UUID) -> Answer:
     def act() -> HttpResponse:
         if scope is Scope.PERSON:
             erasure.subject = persons.draft_subject(row, form.get_choices()).dump()
-        actor = request.user.get_username()
-        services.do(erasure, actor=actor, reason=form.cleaned_data["reason"])
-        record(request, erasure, "wanted it", is_new=True)
-        progress = "Erased." if erasure.state == State.DONE else "A worker erases it."
-        messages.success(request, f"{progress} This is on record.")
+        carry_out(request, erasure, reason=form.cleaned_data["reason"])
         return redirect(reverse("console:certificate", args=[erasure.id]) + "?scan=1")
 
     done = submit(form, act)

@@ -9,13 +9,16 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from rest_framework.serializers import Serializer
 
 from episodic.revealing import Reader
+from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.edge.http import flatten_details
 from memoryproject.tenancy.models import Tenant
@@ -27,7 +30,7 @@ from retrieval.models import Retrieval
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.engines import Category
-from wings.console.pages import Answer, admin_page
+from wings.console.pages import Answer, admin_page, list_conversations
 
 HUES = 8
 """Colors that tell memories of the answer apart."""
@@ -127,27 +130,37 @@ def _render_note(order: Order, row: Row) -> str:
 def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show the form, and the results for the question in the address."""
     params = request.GET
-    call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
-    shown: dict[str, Any] = {"params": params, "errors": {}, "tenant": tenant}
-    if "query" in params:
-        body = read_body(params)
-        checked = form(data=body)
-        if checked.is_valid():
-            question = RecallRequest(kind=kind, **checked.validated_data)
-            analysis = analyse(tenant=tenant, request=question, now=timezone.now())
-            shown |= render_analysis(request, analysis, budget=question.max_tokens)
-            shown["curl"] = write_curl(request.build_absolute_uri(f"/api/v0/{call}"), body)
-        else:
-            faults = flatten_details(checked.errors).items()
-            shown["errors"] = {path.rpartition(".")[2]: texts[0] for path, texts in faults}
+    chosen = read_id(params.get("conversation_id", ""))
     return {
-        **shown,
+        "params": params,
+        "tenant": tenant,
+        "conversations": partial(list_conversations, request, chosen=chosen),
+        **(answer(request, tenant, params) if "query" in params else {}),
         "is_fullwidth": "1",
         "details": [word for word in DETAILS if word != "auto"],
         "categories": [category.value for category in Category],
         "semantic_default": SEMANTIC_LIMIT,
         "episodic_default": EPISODIC_LIMIT,
     }
+
+
+def answer(request: HttpRequest, tenant: Tenant, params: Mapping[str, str]) -> dict[str, Any]:
+    """Return the answer to a question and how it was found, or `errors`."""
+    call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
+    body = read_body(params)
+    checked = form(data=body)
+    if not checked.is_valid():
+        return {"errors": read_faults(checked)}
+    question = RecallRequest(kind=kind, **checked.validated_data)
+    analysis = analyse(tenant=tenant, request=question, now=timezone.now())
+    curl = write_curl(request.build_absolute_uri(f"/api/v0/{call}"), body)
+    return {**render_analysis(request, analysis, budget=question.max_tokens), "curl": curl}
+
+
+def read_faults(form: Serializer[Any]) -> dict[str, str]:
+    """Return what is wrong with a call's body: the first fault of each field, by its name."""
+    faults = flatten_details(form.errors).items()
+    return {path.rpartition(".")[2]: texts[0] for path, texts in faults}
 
 
 def read_body(params: Mapping[str, str]) -> dict[str, Any]:

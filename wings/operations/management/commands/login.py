@@ -1,4 +1,4 @@
-"""Prints how to reach the server: a call to try, the API key, and the admin's login.
+"""Prints how to reach the server: a page and a call to try, the API key, and the admin's login.
 
 A changed password cannot be printed: the admin gets a new one, which is not stored.
 """
@@ -11,8 +11,11 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
+from django.utils import timezone
+from django.utils.http import urlencode
 
 from memoryproject.process import env
+from memoryproject.tenancy import services as tenancy
 from wings.operations.management.commands import seed_demo
 from wings.transfer.loading import read_conversations
 
@@ -62,8 +65,14 @@ def render_access(password: str) -> str:
     address = f"http://{find_address()}"
     conversation = next(read_conversations(seed_demo.DEMO)).external_id
     key = seed_demo.get_or_create_key()
+    found = tenancy.find_key(secret=key, now=timezone.now())
+    query = urlencode({"tenant": found.tenant.name}) if found else ""
     return f"""
-Try it:
+Try it in the browser: say something, and watch what memory makes of it.
+
+  {address}/admin/try-it/?{query}
+
+Or by a call:
 
   curl -s {address}/api/v0/retrieve_memory \\
     -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\

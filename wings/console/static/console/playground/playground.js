@@ -62,27 +62,29 @@ function watchForm(form) {
   });
 }
 
-function watchCopying(button) {
-  button.addEventListener("click", async () => {
-    const source = document.getElementById(button.dataset.playgroundCopy);
-    const before = button.textContent;
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      button.textContent = "Copied";
-    } catch {
-      const details = source.closest("details");
-      if (details) details.open = true;
-      getSelection().selectAllChildren(source);
-      button.textContent = "Press Ctrl+C";
-    }
-    setTimeout(() => { button.textContent = before; }, 1500);
-  });
+async function copy(button) {
+  const source = document.getElementById(button.dataset.playgroundCopy);
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+  } catch {
+    const details = source.closest("details");
+    if (details) details.open = true;
+    getSelection().selectAllChildren(source);
+    button.textContent = "Press Ctrl+C";
+  }
+  setTimeout(() => { button.textContent = before; }, 1500);
 }
 
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("[data-playground-form]").forEach(watchForm);
   document.querySelectorAll("[data-pipeline]").forEach(watchPipeline);
-  document.querySelectorAll("[data-playground-copy]").forEach(watchCopying);
+});
+// Not of the buttons themselves: Try it replaces them.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-playground-copy]");
+  if (button) copy(button);
 });
 // A page that the browser brings back still has the fields that were left out disabled.
 addEventListener("pageshow", () => {

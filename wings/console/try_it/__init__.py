@@ -1,0 +1,1 @@
+"""The page that tries memory out: say something, and watch what it becomes."""
