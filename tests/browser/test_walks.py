@@ -15,11 +15,13 @@ from django.utils.http import urlencode
 from playwright.sync_api import Page, expect
 
 from episodic.models import Conversation, Episode, Reveal
+from jobs.draining import drain_jobs
 from jobs.models import Job
 from memoryproject.tenancy import key_usage
 from semantic.models import Changeset, Fact, Suggestion
 from tests.browser.conftest import Visit
 from tests.browser.story import LONELY, WRONG_SENTENCE, Story
+from tests.browser.test_screens import WCAG, find_faults, keep_picture
 from tests.conftest import make_agent
 from tests.semantic.learning import Talk, new, repeats
 from wings.notes.models import Link, Note
@@ -278,6 +280,30 @@ def test_a_curator_walks_the_graph_by_mouse_and_draws_a_link_by_keyboard(
     tab.click(page.get_by_role("link", name="delete …"))
     tab.click(page.get_by_role("button", name="Delete the link"))
     assert not Link.objects.of(story.agent.tenant).filter(to_memory=alone.id).exists()
+
+
+def test_a_curator_says_something_and_sees_it_become_a_fact_without_a_reload(
+    visit: LogIn, story: Story
+) -> None:
+    tab = visit("curator")
+    page = tab.page
+    tab.open(f"{reverse('console:try_it')}?{urlencode({'tenant': story.agent.tenant.name})}")
+    tab.click(page.get_by_role("button", name="I moved to Bergen last week."))
+    page.get_by_label("Your line").fill("My telephone has twelve buttons.")
+    page.keyboard.press("Enter")
+    memory, answer = page.locator("#try-it-memory"), page.locator("#try-it-answer")
+    expect(memory).to_contain_text("Not yet processed")
+    tab.click(page.get_by_role("button", name="Make memories now"))
+    page.evaluate("document.body.dataset.loaded = 'once'")
+    expect(memory).to_contain_text("Memories are being made")
+    drain_jobs()
+    expect(memory.get_by_role("link", name="twelve buttons").first).to_be_visible()
+    expect(answer).to_contain_text("twelve buttons")
+    assert page.evaluate("document.body.dataset.loaded") == "once"
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        keep_picture(tab, f"try-it-{width}")
+        assert find_faults(tab, width, WCAG) == []
 
 
 def test_a_curator_clears_ten_suggestions_by_keyboard(visit: LogIn, story: Story) -> None:

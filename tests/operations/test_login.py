@@ -28,7 +28,9 @@ def print_login() -> str:
     """Return the password in the last line of what `make login` prints."""
     printed = io.StringIO()
     call_command("login", stdout=printed)
-    last = printed.getvalue().strip().splitlines()[-1]
+    lines = printed.getvalue().strip().splitlines()
+    assert lines[2].strip() == f"http://{find_address()}/admin/try-it/?tenant=default"
+    last = lines[-1]
     found = re.search(r"/admin/ +user admin, password (\S+)$", last)
     assert found
     return found[1]

@@ -167,7 +167,7 @@ def list_conversations(
         return []
     named = with_names(Conversation.objects.of(tenant))
     rows = list(named.order_by("-id")[:CONVERSATIONS_OFFERED])
-    if chosen not in {None, *(row.external_id for row in rows)}:
+    if chosen is not None and chosen not in {row.external_id for row in rows}:
         rows += named.filter(external_id=chosen)
     return [(row.external_id, render_name(row, may_read=reader.may_read(row.id))) for row in rows]
 

@@ -115,6 +115,17 @@ def test_what_it_shows_as_a_call_asks_the_same(
     assert ana.post("retrieve_memory", body).content.decode() == page.context["text"]
 
 
+def test_its_conversation_is_chosen_by_name_even_an_old_one(
+    curator: Client, ana: Agent, told: uuid.UUID
+) -> None:
+    newer = [Conversation(tenant=ana.tenant, external_id=uuid.uuid4()) for _ in range(31)]
+    Conversation.objects.of(ana.tenant).bulk_create(newer)
+    assert str(told) not in read(ask(curator, tenant="ana's"))
+    page = read(ask(curator, conversation_id=told))
+    assert f'<option value="{told}" selected>Jonas, Mira: “' in page
+    assert f'<option value="{newer[-1].external_id}">nobody yet</option>' in page
+
+
 def test_it_leaves_no_receipt_no_review_and_no_job(
     curator: Client, ana: Agent, told: uuid.UUID
 ) -> None:
@@ -258,7 +269,7 @@ def test_who_may_run_it(ana: Agent, role: str, status: int) -> None:
     browser = visit_as(role)
     assert ask(browser).status_code == status
     menu = browser.get("/admin/").content.decode()
-    assert (reverse("console:playground") in menu) is (status == 200)
+    assert (reverse("console:try_it") in menu) is (status == 200)
 
 
 def test_who_has_not_logged_in_is_sent_to_the_login(db: None) -> None:
