@@ -1,4 +1,4 @@
-"""Memory is tried out in the admin: what is said becomes a fact that an agent gets, and is erased."""
+"""Memory is tried out in the admin: a line becomes a fact that an agent gets, and is erased."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
         "params": params,
         "tenant": tenant,
         "conversations": partial(list_conversations, request, chosen=chosen),
-        **(answer(request, tenant, params) if "query" in params else {}),
+        **(answer_question(request, tenant, params) if "query" in params else {}),
         "is_fullwidth": "1",
         "details": [word for word in DETAILS if word != "auto"],
         "categories": [category.value for category in Category],
@@ -144,7 +144,9 @@ def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
     }
 
 
-def answer(request: HttpRequest, tenant: Tenant, params: Mapping[str, str]) -> dict[str, Any]:
+def answer_question(
+    request: HttpRequest, tenant: Tenant, params: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the answer to a question and how it was found, or `errors`."""
     call, form, kind = CALLS.get(params.get("kind", ""), CALLS["retrieve"])
     body = read_body(params)

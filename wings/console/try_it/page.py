@@ -50,7 +50,7 @@ def name_agent(request: HttpRequest) -> str:
 
 def make_external_id(request: HttpRequest, tenant: Tenant) -> uuid.UUID:
     """Return the id of the person's conversation in the tenant: the same each time."""
-    return uuid.uuid5(tenant.id, f"{TITLE} {request.user.pk}")
+    return uuid.uuid5(tenant.id, name_agent(request))
 
 
 @admin_page(TEMPLATE, TITLE, *PERMISSIONS, of_one_tenant=True)
@@ -79,7 +79,7 @@ def show_try_it(request: HttpRequest, tenant: Tenant) -> Answer:
         }
         shown["params"] = params
         if params["query"]:
-            shown |= playground.answer(request, tenant, params)
+            shown |= playground.answer_question(request, tenant, params)
     return {**shown, "errors": errors or shown.get("errors", {}), "is_fullwidth": "1"}
 
 
