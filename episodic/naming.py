@@ -14,6 +14,8 @@ SPEAKERS_WITHIN = 20
 """Number of first messages of a conversation whose speakers appear in its name."""
 SPEAKING_WITHIN = 500
 """Newest conversations whose speakers are listed."""
+NOBODY = "nobody yet"
+"""Name of a conversation without messages."""
 WORDS_AT_MOST = 60
 """Number of characters shown of the first message."""
 
@@ -35,7 +37,7 @@ def with_names(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 def render_name(conversation: Any, *, may_read: bool) -> str:
     """Return a conversation's agent, speakers and, for people who may read it, its first words."""
-    speakers = ", ".join(sorted(conversation.speakers)) or "nobody yet"
+    speakers = ", ".join(sorted(conversation.speakers)) or NOBODY
     if conversation.agent_id:
         speakers = f"{conversation.agent_id} · {speakers}"
     if not may_read or not conversation.first_words:

@@ -68,6 +68,8 @@ class Wing:
     """What the page of a row shows above its columns, and what its list can do to many."""
     list_doors: Callable[[HttpRequest, Model], Sequence[tuple[str, str]]] = list_nothing
     """Returns title and address of pages that do something to a row."""
+    prepare_rows: Callable[[HttpRequest, Sequence[Any]], object] = do_nothing
+    """Sets on the rows of a list's page what their columns show of other tables."""
     addresses: Sequence[URLPattern | URLResolver] = ()
     """Whatever else the server answers, from the root."""
     flows: Mapping[Kind, Flow] = field(default_factory=dict)

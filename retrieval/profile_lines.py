@@ -11,6 +11,7 @@ from retrieval.excerpts import add_dates
 from retrieval.hits import EpisodeHit, FactHit
 from retrieval.markdown import quote_title
 from semantic.engines import Category
+from semantic.models import Fact
 from semantic.offline.quotations import parse_quote
 
 DANGERS, GUIDELINES, IDENTITY = "dangers", "guidelines", "identity"
@@ -69,15 +70,19 @@ class Line:
         return min(len(names), NAMES_AT_MOST) + self.hit.sources
 
 
+def find_section(fact: FactHit | Fact) -> str:
+    """Return the section of a profile in which a fact stands."""
+    category = Category(fact.category)
+    is_danger = fact.is_pinned and category is not Category.GUIDELINE
+    return DANGERS if is_danger else SECTION_OF[category]
+
+
 def render_facts(facts: Sequence[FactHit], doubtful: Set[str], links: str) -> Iterator[Line]:
     """Yield the lines of facts. If one speaker said them all, the name is left out."""
     quotations = [parse_quote(hit.fact) for hit in facts]
     speakers = {quotation and quotation[0] for quotation in quotations}
     for hit in facts:
-        category = Category(hit.category)
-        section = SECTION_OF[category]
-        if hit.is_pinned and category is not Category.GUIDELINE:
-            section = DANGERS
+        section = find_section(hit)
         said = clean_line(hit.fact, links)
         words = " ".join(said.split())
         start = words.find('"') if len(speakers) == 1 and None not in speakers else 0

@@ -1,6 +1,7 @@
 """Admin lists of facts, evidence, suggestions, changesets and changes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -38,7 +39,16 @@ def fact_states() -> dict[str, Q]:
 @admin.register(Fact)
 class FactAdmin(WordSearchAdmin):
     found_as = UnitKind.FACT
-    list_display = "fact category state true created_at conversation tenant".split()
+    list_display = (
+        "fact category state true evidence served conflicts created_at conversation tenant"
+    ).split()
+    column_permissions = {
+        "evidence": "semantic.view_evidence",
+        "served": "retrieval.view_retrieval",
+        "conflicts": "semantic.view_suggestion",
+    }
+    evidence = values.column("evidence", lambda fact: fact.evidence_count)
+    conflicts = values.column("conflicts", lambda fact: fact.conflict_count)
     list_filter = (
         words_filter("state", fact_states),
         moment_filter("true_at", "true at", since="valid_at", until="valid_until", but=NEVER_TRUE),
@@ -62,6 +72,12 @@ class FactAdmin(WordSearchAdmin):
     @values.coloured_word("state")
     def state(self, fact: Fact) -> str:
         return fact.invalidated_because or "active"
+
+    @admin.display(description="served")
+    def served(self, fact: Any) -> str:
+        """Return how often it was served, and the day on which it was last."""
+        times, last_at = fact.use.times, fact.use.last_at
+        return f"{times}×, last {last_at:%Y-%m-%d}" if times else values.NOTHING
 
     @admin.display(description="true in the world", ordering="valid_at")
     def true(self, fact: Fact) -> str:

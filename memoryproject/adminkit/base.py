@@ -104,18 +104,22 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
         return response
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list; turn database errors of a filter into Django's own error.
+        """Return the list, its rows prepared by wings; turn errors of a filter into Django's.
 
         Raises:
             IncorrectLookupParameters: a filter has NUL, an invalid pattern, or a lookup that its
                 column does not have; Django handles it.
         """
         try:
-            return super().get_changelist_instance(request)
+            changelist = super().get_changelist_instance(request)
+            changelist.result_list = list(changelist.result_list)
         except (DataError, ProgrammingError, IndexError, ValueError) as error:
             if is_away(error):
                 raise
             raise IncorrectLookupParameters from error
+        for wing in list_wings():
+            wing.prepare_rows(request, changelist.result_list)
+        return changelist
 
 
 class ReadOnlyAdmin(ListAdmin):

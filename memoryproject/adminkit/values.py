@@ -24,7 +24,7 @@ CUT_AT = 100
 AN_ID = re.compile(
     r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{6}([0-9a-f]{6})\b"
 )
-Shown = Callable[[Any], Any]
+Shown = Callable[..., Any]
 Method = TypeVar("Method", bound=Callable[..., str | tuple[str, str] | None])
 
 COLOURS = {
@@ -99,10 +99,14 @@ def _join(value: Any) -> Any:
 
 
 def _shown(field: models.Field[Any, Any], form: Shown, **options: Any) -> Any:
-    """Set the field's name on a function, so that Django finds its label, help and order."""
+    """Set the field's name on a function, so that Django finds its label, help and order.
+
+    A list names the rows that a column points at: in `row.names`, by the column.
+    """
 
     def cell(row: Any) -> Any:
-        return form(getattr(row, field.name))
+        name = getattr(row, "names", {}).get(field.name)
+        return form(getattr(row, field.name), name) if name else form(getattr(row, field.name))
 
     cell.__name__ = field.name
     return display(description=field.verbose_name, ordering=field.name, **options)(cell)

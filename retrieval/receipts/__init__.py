@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection
@@ -154,11 +154,24 @@ def measure_pace(
     return [Pace(*row[1:]) for row in execute(read_file("pace.sql"), params)]
 
 
+class Use(NamedTuple):
+    """How often a memory was served, in how many conversations, and when last."""
+
+    times: int = 0
+    conversations: int = 0
+    last_at: datetime | None = None
+
+
+def measure_use(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Use]:
+    """Return the use of each memory that was served, from at most 1,000 servings each."""
+    params: dict[str, Any] = {"tenant": tenant.id, "ids": list(ids), "at_most": SERVED_AT_MOST}
+    return {row[0]: Use(*row[1:]) for row in execute(read_file("served.sql"), params)}
+
+
 def count_served(tenant: Tenant, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, tuple[int, int]]:
     """Return how often memories were served, and in how many conversations, up to a maximum."""
-    params: dict[str, Any] = {"tenant": tenant.id, "ids": list(ids), "at_most": SERVED_AT_MOST}
-    rows = execute(read_file("served.sql"), params)
-    return {row_id: (times, places) for row_id, times, places in rows}
+    uses = measure_use(tenant, ids).items()
+    return {row_id: (use.times, use.conversations) for row_id, use in uses}
 
 
 @dataclass(frozen=True, slots=True)

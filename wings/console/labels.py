@@ -9,7 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from episodic.models import Conversation, Episode
-from episodic.naming import render_name, with_names
+from episodic.naming import NOBODY, render_name, with_names
 from episodic.revealing import Reader
 from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.tenancy.models import Tenant, TenantModel
@@ -45,6 +45,15 @@ def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
     """Return conversations with speakers and, if permitted, first words, by one query."""
     rows = with_names(Conversation.across_tenants.filter(id__in=set(ids)))
     return {row.id: render_name(row, may_read=reader.may_read(row.id)) for row in rows}
+
+
+def set_names(rows: Iterable[Any], reader: Reader) -> None:
+    """Set `names` on rows that have a conversation: its name, by column; none if nobody spoke."""
+    placed = [row for row in rows if getattr(row, "conversation_id", None)]
+    names = name_conversations((row.conversation_id for row in placed), reader) if placed else {}
+    for row in placed:
+        name = names.get(row.conversation_id, NOBODY)
+        row.names = {} if name == NOBODY else {"conversation": name, "conversation_id": name}
 
 
 def name_memories(

@@ -12,7 +12,7 @@ from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.wings import Wing
 from retrieval.models import MemoryTest, Retrieval
 from semantic.models import Changeset, Fact
-from wings.console import page_reads, urls
+from wings.console import lists, page_reads, urls
 from wings.console.cases import page as case_page
 from wings.console.conversations import episode_page, rollback
 from wings.console.conversations import page as conversation_page
@@ -60,6 +60,7 @@ WING = Wing(
         MemoryTest: Story("console/cases/memory_test.html", case_page.get_test_story),
     },
     list_doors=erasing.list_doors,
+    prepare_rows=lists.prepare_rows,
     addresses=(
         path("", RedirectView.as_view(url="/admin/")),
         path("favicon.ico", RedirectView.as_view(url=static("console/favicon.svg"))),

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.safestring import SafeString
 
+from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.values import lines, link, page_address
 from memoryproject.edge.errors import Problem
@@ -23,6 +24,7 @@ from wings.console.facts import forms
 from wings.console.facts.forms import CURATE, ActForm
 from wings.console.forms import ReasonForm, submit
 from wings.console.highlights import show_difference
+from wings.console.labels import set_names
 from wings.console.pages import Answer, admin_page, find_way_back, get_row, redirect_to, show_page
 
 SEES_FACT = ("semantic.view_fact", CURATE)
@@ -147,7 +149,7 @@ def restore_selected(_: Any, request: HttpRequest, queryset: QuerySet[Fact]) -> 
 
 def _preview(request: HttpRequest, name: str, queryset: QuerySet[Fact]) -> HttpResponse:
     form_class, title = FORMS_OF_MANY[name]
-    shown = _show_choice(choose(name, queryset), form_class())
+    shown = _show_choice(request, choose(name, queryset), form_class())
     return show_page(request, "console/facts/act_many.html", title=title, **shown)
 
 
@@ -188,7 +190,7 @@ def change_facts(request: HttpRequest, name: str) -> Answer:
         messages.success(request, _name_changesets(choice, changesets))
         return redirect("admin:semantic_fact_changelist")
 
-    return submit(form, act) or {"title": title, **_show_choice(choice, form)}
+    return submit(form, act) or {"title": title, **_show_choice(request, choice, form)}
 
 
 def read_versions(marked: str) -> dict[uuid.UUID, int]:
@@ -230,7 +232,8 @@ def _name_changesets(choice: Choice, changesets: Sequence[Changeset]) -> SafeStr
     return lines([f"{count} fact{'s' * (count != 1)} {done}. To undo it, revert:", *named])
 
 
-def _show_choice(choice: Choice, form: ReasonForm) -> dict[str, Any]:
+def _show_choice(request: HttpRequest, choice: Choice, form: ReasonForm) -> dict[str, Any]:
     """Return the values of the preview; `marked` is what `read_versions` reads."""
+    set_names(choice.facts, Reader(request.user))
     marked = ",".join(f"{fact.id}:{choice.versions[fact.id]}" for fact in choice.facts)
     return {"choice": choice, "marked": marked, "form": form, "at_once": settings.FACTS_AT_ONCE}

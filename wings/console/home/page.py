@@ -115,6 +115,8 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             shown["rules_stopped"] = automatic.has_stopped(tenant, now=now, rates=rates)
         if request.user.has_perms(SEES_AUDIT):
             shown["audit"] = sections.list_audit(tenant, now)
+        if request.user.has_perm("jobs.operate_job"):
+            shown["dead_jobs"] = sections.list_dead_jobs(tenant)
         tiles = [widget for widget in widgets if isinstance(widget, Tile)]
         charts = [widget for widget in widgets if isinstance(widget, Chart) and widget.has_values]
         shown |= {"tiles": tiles, "charts": charts}

@@ -249,13 +249,19 @@ def render_quality(tenant: Tenant, spans: Sequence[Span], now: datetime) -> Iter
     )
 
 
+def list_dead_jobs(tenant: Tenant) -> list[Job]:
+    """Return the newest dead jobs. Uses index: jobs_job_dead."""
+    return list(Job.objects.of(tenant).filter(state=State.DEAD).order_by("-id")[:ROWS_AT_MOST])
+
+
 def list_audit(tenant: Tenant, now: datetime) -> dict[str, Any]:
-    """Return who recently unmasked messages, and what was changed because of a case."""
+    """Return the last answers, who unmasked messages, and what was changed because of a case."""
     reveals = list(Reveal.objects.of(tenant).order_by("-id")[:ROWS_AT_MOST])
     ids = {row.conversation_id for row in reveals}
     homes = with_names(Conversation.objects.of(tenant).filter(id__in=ids)).in_bulk()
     cases = Changeset.objects.of(tenant).filter(case_id__isnull=False).order_by("-id")
     return {
+        "answers": list(Retrieval.objects.of(tenant).order_by("-id")[:ROWS_AT_MOST]),
         "reveals": [
             (row, render_name(homes[row.conversation_id], may_read=False), row.until > now)
             for row in reveals

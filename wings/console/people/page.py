@@ -4,13 +4,13 @@ import json
 import uuid
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -19,20 +19,19 @@ from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.pages import PAGE_AT_MOST
 from memoryproject.tenancy.models import Tenant
-from retrieval.markdown import NO_FENCE
-from retrieval.profile import ProfileRequest, draft_profile, of_user
-from retrieval.profile_lines import EPISODES, HEADINGS
-from semantic.models import Fact
 from wings.console import pages
 from wings.console.facts.forms import CURATE
 from wings.console.forms import LinesField, ReasonForm, TextForm, submit
+from wings.console.labels import set_names
+from wings.console.people.attributes import draft_profiles, list_attributes
 from wings.people import queries, services
 from wings.people.api import KINDS, take_kind
 from wings.people.models import Alias, Person
 from wings.people.queries import Identity
+from wings.people.same import find_same
 
 FORM, KNOWN = "console/people/form.html", "console/people/known.html"
-SHOWN_AT_MOST = 20
+SHOWN_AT_MOST = 100
 NAMES_AT_MOST = 50
 NAME_AT_MOST = 255
 SEES_PERSON = ("people.view_person", CURATE)
@@ -40,7 +39,6 @@ SEEN_BY = {
     "facts": "semantic.view_fact", "episodes": "episodic.view_episode",
     "answers": "retrieval.view_retrieval",
 }  # fmt: skip
-FACT_SECTIONS = tuple(name for name in HEADINGS if name != EPISODES)
 EXPORTS = (*SEES_PERSON, "episodic.view_message", "retrieval.view_retrieval")
 
 
@@ -78,7 +76,7 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     identity = queries.find_identity(person)
     others = Person.objects.of(person.tenant).filter(id__in=identity.person_ids[1:])
     return {
-        **tell_belongings(request, person.tenant, identity),
+        **tell_belongings(request, person.tenant, identity, person.name),
         "merged_into": queries.find_merge(person),
         "others": list(others.order_by("id")),
         "merge_form": MergeForm(prefix="merge", person=person),
@@ -86,38 +84,39 @@ def get_story(request: HttpRequest, person: Person) -> Mapping[str, Any]:
     }
 
 
-def tell_belongings(request: HttpRequest, tenant: Tenant, identity: Identity) -> dict[str, Any]:
+def tell_belongings(
+    request: HttpRequest, tenant: Tenant, identity: Identity, name: str
+) -> dict[str, Any]:
     """Return a person's names and ids, and their data, newest first."""
     sees, reader = request.user.has_perm, Reader(request.user)
     belongings = queries.list_belongings(tenant, identity)
-    shown = {
-        kind: list(reader.rows(belongings[kind]).order_by("-id")[:SHOWN_AT_MOST])
-        for kind, permission in SEEN_BY.items()
-        if sees(permission)
+    newest = {
+        kind: rows.order_by("-id")[:SHOWN_AT_MOST]
+        for kind, rows in belongings.items()
+        if kind in SEEN_BY and sees(SEEN_BY[kind])
     }
+    episodes = list(reader.rows(newest["episodes"])) if "episodes" in newest else []
+    set_names(episodes, reader)
     return {
-        "identity": identity,
-        "profile": find_profile(tenant, identity, reader) if sees(SEEN_BY["facts"]) else {},
-        "talks_in": queries.conversations_shared(tenant, identity).count(),
-        "counts": [(kind, rows.count()) for kind, rows in belongings.items()],
-        "shown": shown,
+        **count_belongings(tenant, identity, belongings),
+        "attributes": list_attributes(list(newest["facts"])) if "facts" in newest else {},
+        "episodes": sorted(episodes, key=attrgetter("start_at"), reverse=True),
+        "answers": newest.get("answers", ()),
+        "profiles": draft_profiles(tenant, identity.user_ids, reader) if "facts" in newest else (),
+        "reads_all": reader.reads_all,
+        "same": find_same(tenant, identity, name),
         "shown_at_most": SHOWN_AT_MOST,
     }
 
 
-def find_profile(tenant: Tenant, identity: Identity, reader: Reader) -> dict[str, list[Fact]]:
-    """Return the facts of a person's profile by heading, without a receipt."""
-    if not identity.user_ids:
-        return {}
-    scope = of_user(tenant, identity.user_ids[0])
-    request = ProfileRequest(sections=FACT_SECTIONS)
-    drafted = draft_profile(tenant, scope, request, NO_FENCE, now=timezone.now())
-    ids = [line.hit.found.memory_id for line in drafted.lines]
-    facts = reader.rows(Fact.objects.of(tenant).filter(id__in=ids)).in_bulk()
-    return {
-        HEADINGS[section].strip("# \n"): [facts[line.hit.found.memory_id] for line in lines]
-        for section, lines in groupby(drafted.lines, key=attrgetter("section"))
-    }
+def count_belongings(
+    tenant: Tenant, identity: Identity, belongings: Mapping[str, QuerySet[Any]]
+) -> dict[str, Any]:
+    """Return the number of conversations in which a person speaks, and of all that is theirs."""
+    shared = queries.conversations_shared(tenant, identity).count()
+    counts = {kind: rows.count() for kind, rows in belongings.items()}
+    talks_in = counts.pop("conversations") + shared
+    return {"identity": identity, "counts": counts, "talks_in": talks_in, "shared": shared}
 
 
 @pages.admin_page(KNOWN, "Known to agents", SEES_PERSON[0], of_one_tenant=True)
@@ -130,7 +129,7 @@ def show_known(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     alias = Alias.objects.of(tenant).filter(kind=known.kind, value=known.name).first()
     if alias is not None:
         return redirect("admin:people_person_change", alias.person_id)
-    told = tell_belongings(request, tenant, known.identity)
+    told = tell_belongings(request, tenant, known.identity, known.name)
     return {"title": known.name, "known": known, **told}
 
 
@@ -146,19 +145,24 @@ def add_person(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     return submit(form, add) or {"form": form}
 
 
-@pages.admin_page(FORM, "Merge two people", *SEES_PERSON, posts=True)
+@pages.admin_page(FORM, "Same person", *SEES_PERSON, posts=True)
 def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages.Answer:
+    """Merge a person, or undo that; with `preview`, show first what would move."""
     person, actor = pages.get_row(Person, person_id), request.user.get_username()
     named: dict[str, Any] = {"tenant": person.tenant, "person_id": person.id, "actor": actor}
     form: Any = ReasonForm(request.POST, prefix=name)
     title, act = "Undo a merge", partial(services.undo_merge, **named, now=timezone.now())
     if name == "merge":
         form = MergeForm(request.POST, prefix=name, person=person)
-        title, act = "Merge two people", partial(services.merge, **named)
-        if "preview" in request.POST:
-            named_id = read_id(form["into_id"].value() or "")
-            into = Person.objects.of(person.tenant).filter(id__in=[named_id]).first()
-            told = tell_belongings(request, person.tenant, queries.find_identity(person))
+        title, act = "Same person", partial(services.merge, **named)
+        named_id = read_id(form["into_id"].value() or "") if "preview" in request.POST else None
+        into = Person.objects.of(person.tenant).filter(id=named_id).first()
+        if into is not None:
+            values = {"into_id": into, "reason": form["reason"].value()}
+            form = MergeForm(initial=values, prefix=name, person=person)
+            identity = queries.find_identity(person)
+            belongings = queries.list_belongings(person.tenant, identity)
+            told = count_belongings(person.tenant, identity, belongings)
             return {"title": title, "form": form, "person": person, "into": into, **told}
     done = submit(form, lambda: pages.redirect_to(act(**form.cleaned_data)))
     if done is not None:

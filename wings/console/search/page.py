@@ -1,6 +1,7 @@
 """The search page: facts, episodes, notes and messages by words."""
 
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import chain
 from typing import Any, cast
 
 from django import forms
@@ -13,7 +14,7 @@ from indexing.tenant_search import POOL, QUERY_AT_MOST, Scope, read_query
 from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
 from wings.console.forms import ConversationField, TextForm, WordsField
-from wings.console.labels import find_conversation
+from wings.console.labels import find_conversation, set_names
 from wings.console.pages import Answer, admin_page, choose_tenant, read_choice
 from wings.console.search.results import CLOSED, HELD, Group, SearchParams, find_group
 from wings.people.queries import Known, find_known
@@ -57,6 +58,8 @@ def show_search(request: HttpRequest) -> Answer:
         ((page - 1) * A_PAGE, A_PAGE, POOL) if kind else (0, A_GROUP, POOL_OF_GROUP)
     )
     groups = _find(request, search, kind, first, at_most, pool) if search else []
+    results = chain.from_iterable((*group.results, *group.unprocessed) for group in groups)
+    set_names(results, Reader(request.user))
     return {
         "form": form,
         "tenant": tenant,
