@@ -12,6 +12,7 @@ from django.db.models.functions import Cast, Now
 from django.urls import reverse
 
 from memoryproject.tenancy.models import Membership, Tenant
+from semantic.models import Changeset
 from wings.events.models import Event, EventType, Notification
 
 CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest_change"
@@ -79,13 +80,16 @@ def notify_people(*, at_most: int) -> None:
 
 
 def _notify(event: Event, count: int) -> None:
+    """Notify people of an event, except the one whose own changeset it is."""
     notice = NOTICES[EventType(event.type)]
     subject = event.data.get(notice.subject, event.tenant_id)
+    own = Changeset.objects.of(event.tenant).filter(id=subject).values_list("actor", flat=True)
+    people = list_people(event.tenant, notice.permission).exclude(username__in=list(own))
     Notification.objects.bulk_create(
         Notification(
             tenant=event.tenant, person=person, type=event.type, subject=subject, count=count
         )
-        for person in list_people(event.tenant, notice.permission)
+        for person in people
     )
 
 

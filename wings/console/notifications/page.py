@@ -1,5 +1,6 @@
 """The list of a person's notifications, the number at the bell, and the choice of mails."""
 
+from collections import defaultdict
 from typing import Any
 
 from django import forms
@@ -44,7 +45,7 @@ def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
 
 @admin_page("console/notifications/list.html", "Notifications")
 def show_notifications(request: HttpRequest) -> Answer:
-    """Show the latest notifications; submitting the form marks those shown as read."""
+    """Show the latest notifications by day and kind; submitting marks those shown as read."""
     rows = find_notifications(request)
     newest = read_id(request.POST.get("newest", ""))
     if request.method == "POST":
@@ -53,10 +54,16 @@ def show_notifications(request: HttpRequest) -> Answer:
         return redirect("console:notifications")
     latest: list[Any] = list(rows.select_related("tenant").order_by("-id")[:SHOWN_AT_MOST])
     for row in latest:
-        row.words = render_words(row.type, row.count)
         row.address = find_address(row.type, row.subject, row.tenant)
+    groups: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
+    for row in latest:
+        groups[row.created_at.date(), row.tenant, row.type].append(row)
     return {
         "entries": latest,
+        "groups": [
+            (render_words(type, sum(row.count for row in rows)), day, tenant, rows)
+            for (day, tenant, type), rows in groups.items()
+        ],
         "has_unread": any(row.read_at is None for row in latest),
     }
 
