@@ -40,7 +40,7 @@ def fact_states() -> dict[str, Q]:
 class FactAdmin(WordSearchAdmin):
     found_as = UnitKind.FACT
     list_display = (
-        "fact category state true evidence served conflicts created_at conversation tenant"
+        "fact category state true evidence served conflicts conversation tenant"
     ).split()
     column_permissions = {
         "evidence": "semantic.view_evidence",
@@ -48,7 +48,7 @@ class FactAdmin(WordSearchAdmin):
         "conflicts": "semantic.view_suggestion",
     }
     evidence = values.column("evidence", lambda fact: fact.evidence_count)
-    conflicts = values.column("conflicts", lambda fact: fact.conflict_count)
+    conflicts = values.column("conflicts", lambda fact: fact.conflict_count or values.NOTHING)
     list_filter = (
         words_filter("state", fact_states),
         moment_filter("true_at", "true at", since="valid_at", until="valid_until", but=NEVER_TRUE),
@@ -77,7 +77,11 @@ class FactAdmin(WordSearchAdmin):
     def served(self, fact: Any) -> str:
         """Return how often it was served, and the day on which it was last."""
         times, last_at = fact.use.times, fact.use.last_at
-        return f"{times}×, last {last_at:%Y-%m-%d}" if times else values.NOTHING
+        if not times:
+            return values.NOTHING
+        return format_html(
+            '<span class="whitespace-nowrap">{}×, last {}</span>', times, f"{last_at:%Y-%m-%d}"
+        )
 
     @admin.display(description="true in the world", ordering="valid_at")
     def true(self, fact: Fact) -> str:

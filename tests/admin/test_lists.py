@@ -21,6 +21,7 @@ from semantic.models import Fact
 from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
 from wings.people.models import Person
+from wings.suggestions.suggestions import find_suggestions
 
 pytestmark = pytest.mark.django_db
 
@@ -121,6 +122,13 @@ def test_facts_are_narrowed_to_those_still_held(auditor: Client, past: Agent) ->
         fact.id for fact in Fact.objects.of(past.tenant).filter(invalid_at=None)
     }
     assert not set(held) & set(find(auditor, Fact, state="superseded"))
+
+
+def test_a_fact_says_how_many_suggestions_are_open_about_it(auditor: Client, past: Agent) -> None:
+    counts = {fact.id: fact.conflict_count for fact in find(auditor, Fact)}
+    (suggestion,) = find_suggestions(past.tenant)
+    assert counts[suggestion.old_fact_id] == counts[suggestion.new_fact_id] == 1
+    assert sum(counts.values()) == 2
 
 
 def test_newest_comes_first(auditor: Client, past: Agent) -> None:

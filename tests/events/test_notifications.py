@@ -30,6 +30,7 @@ from jobs.models import Job, Kind, LLMCall, State
 from jobs.reconciler import reconcile
 from jobs.tasks import run_job
 from memoryproject.tenancy.models import Membership, Tenant
+from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
 from wings.events.models import Event, EventType, MailChoice, Notification
@@ -121,7 +122,7 @@ def test_roles_and_memberships_decide_who_is_told_of_a_dead_job(ana: Agent, cleo
     page = browser.get(reverse("console:notifications"))
     assert "Notifications, 1 new" in page.content.decode()
     (row,) = page.context["entries"]
-    assert row.words == "A job is dead" and str(job.id) in row.address
+    assert page.context["groups"][0][0] == "A job is dead" and str(job.id) in row.address
     assert browser.get(row.address).status_code == 200
     browser.post(reverse("console:notifications"), {"newest": row.id})
     assert "Notifications, " not in browser.get(row.address).content.decode()
@@ -146,6 +147,23 @@ def test_a_fact_taken_back_after_it_was_served_and_a_test_that_fails_are_told(
     assert set(cora.values_list("type", flat=True)) == {"fact.corrected", "test.failed"}
     arno = Notification.across_tenants.get(person__username="arno")
     assert (arno.type, arno.count) == ("fact.corrected", 1)
+
+
+def test_what_one_did_oneself_is_not_told_and_the_rest_is_told_by_kind(
+    ana: Agent, told: uuid.UUID
+) -> None:
+    cora, curt = hire("cora", "curator"), hire("curt", "curator")
+    asked = {"conversation_id": str(told), "query": "Where?"}
+    served = ana.post("retrieve_memory/raw", asked).json()["semantic"][:2]
+    for fact_id in [fact["id"] for fact in served]:
+        act = Act(tenant=ana.tenant, actor="cora", reason="A mistake.")
+        invalidate_facts(act=act, fact_ids=[uuid.UUID(fact_id)], because=Fact.Because.WRONG)
+    reconcile()
+    assert len(served) == 2
+    assert cora.get(reverse("console:notifications")).context["groups"] == []
+    ((words, _, tenant, rows),) = curt.get(reverse("console:notifications")).context["groups"]
+    assert words == "A fact was retired after it was served (×2)"
+    assert tenant == ana.tenant and len(rows) == 2
 
 
 def test_a_burst_of_retired_facts_is_told_once(ana: Agent) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from episodic.models import Conversation, Episode
 from episodic.naming import NOBODY, render_name, with_names
@@ -17,6 +18,10 @@ from retrieval.models import RetrievalHit
 from semantic.models import Fact
 from wings.notes.models import Note
 from wings.notes.queries import active_notes
+
+
+NAME_AT_MOST = 50
+"""Number of characters of a conversation's name in a list."""
 
 
 class MemoryLabel(NamedTuple):
@@ -52,7 +57,7 @@ def set_names(rows: Iterable[Any], reader: Reader) -> None:
     placed = [row for row in rows if getattr(row, "conversation_id", None)]
     names = name_conversations((row.conversation_id for row in placed), reader) if placed else {}
     for row in placed:
-        name = names.get(row.conversation_id, NOBODY)
+        name = Truncator(names.get(row.conversation_id, NOBODY)).chars(NAME_AT_MOST)
         row.names = {} if name == NOBODY else {"conversation": name, "conversation_id": name}
 
 

@@ -75,11 +75,12 @@ def test_somebody_who_spoke_with_others_talks_in_a_conversation(
 def test_a_merge_shows_first_what_will_move(curator: Client, talk: str) -> None:
     mira, twin = add(curator, "Mira", user_ids="mira-1"), add(curator, "M.", speakers="Mira")
     shown = curator.get(page(Person, "change", mira.pk)).content.decode()
-    assert "Merge with …" in shown and "This is another" not in shown
+    assert "Same person as …" in shown and "They are the same person" not in shown
     given = {"merge-into_id": str(twin.pk), "merge-reason": WHY, "preview": "1"}
     told = curator.post(reverse("console:person_merge", args=[mira.pk]), given)
-    text = html.unescape(told.content.decode())
-    assert told.status_code == 200 and "will count as M., with 1 conversations" in text
+    text = " ".join(html.unescape(told.content.decode()).split())
+    assert told.status_code == 200 and "They are the same person" in text
+    assert "will count as M., with 1 conversation, 16 messages" in text
     assert not Merge.across_tenants.exists()
     del given["preview"]
     assert curator.post(reverse("console:person_merge", args=[mira.pk]), given).status_code == 302
