@@ -189,11 +189,13 @@ class ReadOnlyAdmin(ListAdmin):
         return bool(super().lookup_allowed(lookup, value, request))
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Return the columns that the person may see; the header names the selected tenant."""
         needs, sees = self.column_permissions, request.user.has_perm
+        of_one = request.tenants.current is not None  # type: ignore[attr-defined]
         return [
             self._cells.get(name, name)
             for name in super().get_list_display(request)
-            if name not in needs or sees(needs[name])
+            if (name not in needs or sees(needs[name])) and not (of_one and name == "tenant")
         ]
 
     def get_list_select_related(self, request: HttpRequest) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from semantic.models import Fact
 from wings.notes.models import Note
 from wings.notes.queries import active_notes
 
-
 NAME_AT_MOST = 50
 """Number of characters of a conversation's name in a list."""
 

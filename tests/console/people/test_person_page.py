@@ -101,10 +101,10 @@ def test_a_fact_of_a_person_has_state_evidence_use_and_what_it_replaced(
     asked = {"conversation_id": talk, "query": "Who lives in Bruges?"}
     assert ana.post("retrieve_memory", asked).status_code == 200
     shown = html.unescape(curator.get(page(Person, "change", mira.pk)).content.decode())
-    row = shown[shown.index(page(Fact, "change", new)) :].partition("</tr>")[0]
+    row = shown[shown.index(page(Fact, "change", new)) :].partition("</li>")[0]
     assert "Mira moved to Bruges." in row and "active" in row
-    assert "earlier, since" in row and old.fact in row and shown.count(old.fact) == 1
-    assert f"?memory={new}" in row and "1 time<" in row and f"{timezone.now():%Y-%m-%d}" in row
+    assert "Earlier, since" in row and old.fact in row and shown.count(old.fact) == 1
+    assert f"?memory={new}" in row and "served 1 time<" in row and f"{timezone.now():%Y-%m-%d}" in row
     listed = curator.get(page(Fact, "changelist")).context["cl"].result_list
     uses = {fact.id: (fact.use.times, fact.evidence_count) for fact in listed}
     assert (uses[uuid.UUID(new)], uses[old.id]) == ((1, 0), (1, 1))
