@@ -155,8 +155,8 @@ def merge_people(request: HttpRequest, person_id: uuid.UUID, name: str) -> pages
     if name == "merge":
         form = MergeForm(request.POST, prefix=name, person=person)
         title, act = "Same person", partial(services.merge, **named)
-        named_id = read_id(form["into_id"].value() or "") if "preview" in request.POST else None
-        into = Person.objects.of(person.tenant).filter(id=named_id).first()
+        sought = form["into_id"].value() if "preview" in request.POST else None
+        into = Person.objects.of(person.tenant).filter(id__in=[read_id(sought or "")]).first()
         if into is not None:
             values = {"into_id": into, "reason": form["reason"].value()}
             form = MergeForm(initial=values, prefix=name, person=person)
