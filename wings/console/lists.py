@@ -3,15 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from episodic.revealing import Reader
 from semantic.models import Fact
 from wings.console.facts.use import set_use
 from wings.console.labels import set_names
+from wings.console.page_reads import TABLES
 
 
 def prepare_rows(request: HttpRequest, rows: Sequence[Any]) -> None:
-    set_names(rows, Reader(request.user))
-    if rows and isinstance(rows[0], Fact):
+    """Set the names, with the first words only in lists that the read log has as content."""
+    if not rows:
+        return
+    has_content = rows[0]._meta.label_lower in TABLES
+    set_names(rows, Reader(request.user if has_content else AnonymousUser()))
+    if isinstance(rows[0], Fact):
         set_use(rows)

@@ -12,11 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from episodic.models import Conversation
 from retrieval.models import RetrievalHit
 from semantic.models import Fact
 from tests.admin.pages import page
 from tests.conftest import Agent
 from tests.talk import whole_talk
+from wings.erasure.models import Hold
+from wings.erasure.services import place_hold
 from wings.people.models import Merge, Person
 
 pytestmark = pytest.mark.django_db
@@ -159,3 +162,12 @@ def test_lists_and_search_name_conversations(
             browser.get("/admin/", {"tenant": "ana's"})
             shown = html.unescape(browser.get(address).content.decode())
             assert name in shown and f"{talk[:8]}…" not in shown, address
+
+
+def test_a_list_that_is_not_in_the_read_log_names_speakers_alone(
+    curator: Client, ana: Agent, talk: str
+) -> None:
+    home = Conversation.objects.of(ana.tenant).get(external_id=talk)
+    place_hold(tenant=ana.tenant, conversation_id=home.id, actor="ana", reason="Case 4711.")
+    shown = curator.get(page(Hold, "changelist")).content.decode()
+    assert "Jonas, Mira<" in shown and "Hi Jonas!" not in shown
