@@ -45,13 +45,16 @@ def find_conversation(named: uuid.UUID, tenant: Tenant | None) -> Conversation |
     return of_agent or rows.filter(id=named).first()
 
 
-def name_conversations(ids: Iterable[Any], reader: Reader) -> dict[Any, str]:
-    """Return conversations with speakers and, if permitted, first words, by one query."""
+def name_conversations(ids: Iterable[Any], reader: Reader | None) -> dict[Any, str]:
+    """Return conversations with speakers and, if the reader may read them, first words."""
     rows = with_names(Conversation.across_tenants.filter(id__in=set(ids)))
-    return {row.id: render_name(row, may_read=reader.may_read(row.id)) for row in rows}
+    return {
+        row.id: render_name(row, may_read=reader is not None and reader.may_read(row.id))
+        for row in rows
+    }
 
 
-def set_names(rows: Iterable[Any], reader: Reader) -> None:
+def set_names(rows: Iterable[Any], reader: Reader | None) -> None:
     """Set `names` on rows that have a conversation: its name, by column; none if nobody spoke."""
     placed = [row for row in rows if getattr(row, "conversation_id", None)]
     names = name_conversations((row.conversation_id for row in placed), reader) if placed else {}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from episodic.revealing import Reader
@@ -18,6 +17,6 @@ def prepare_rows(request: HttpRequest, rows: Sequence[Any]) -> None:
     if not rows:
         return
     has_content = rows[0]._meta.label_lower in TABLES
-    set_names(rows, Reader(request.user if has_content else AnonymousUser()))
+    set_names(rows, Reader(request.user) if has_content else None)
     if isinstance(rows[0], Fact):
         set_use(rows)
