@@ -65,9 +65,13 @@ class OutOfTime(Exception):
 
 
 class Door(Protocol):
-    """Function that asks the model one question; `scope` is the id of what it is about."""
+    """Function that asks the model one question; `scope` is the id of what it is about.
+
+    `lines_at_most` is the number of messages in a question; None: no limit.
+    """
 
     scope: str
+    lines_at_most: int | None
 
     def __call__(self, prompt: Prompt, reply: type[Reply]) -> Reply: ...
 
@@ -79,8 +83,8 @@ class Asker:
     call counts as useless, and the offline engine takes over. An answer that arrives after the job
     was taken over is used but not stored: the question's text may have been erased.
 
-    `lines_at_most` is the number of messages in a question: the model did not answer longer ones in
-    time. `scope` is the id of the conversation that it is about.
+    `lines_at_most`: the model did not answer longer questions in time. `scope` is the id of the
+    conversation.
     """
 
     def __init__(self, claim: Claim) -> None:
@@ -194,13 +198,15 @@ def ask_mended(
     check: Callable[[Reply], Checked],
     find_doubt: Callable[[Reply], str] | None = None,
     rule: str = "",
+    addition: str = "",
     **counts: int,
 ) -> Checked | None:
     """Ask, and once more, with the reason, if the answer is useless; None if that fails.
 
-    `file` has the instructions, and its name is the purpose. `check` turns the reply into the
-    result, or raises ModelMisbehaved with a text that quotes nobody; then `rule` is repeated in the
-    second question. `counts` are the prompt's. A question that the provider refuses is not asked
+    `file` has the instructions, and its name is the purpose; `addition` is the operator's. `check`
+    turns the reply into the result, or raises ModelMisbehaved with a text that quotes nobody; then
+    `rule` is repeated in the second question. `counts` are the prompt's. A question that the
+    provider refuses is not asked
     again. A text from `find_doubt` about a usable answer also leads to a second question; if that
     answer is useless, the first one counts.
 
@@ -210,7 +216,12 @@ def ask_mended(
     reminder, usable = "", None
     for is_last in (False, True):
         prompt = build_prompt(
-            file=file, material=material, scope=ask.scope, reminder=reminder, **counts
+            file=file,
+            material=material,
+            scope=ask.scope,
+            reminder=reminder,
+            addition=addition,
+            **counts,
         )
         try:
             answer = ask(prompt, reply)

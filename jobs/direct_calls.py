@@ -28,6 +28,8 @@ class DirectAsker:
     those made. `budget` names the tenant's budget that must allow them, besides the daily one.
     """
 
+    lines_at_most: int | None = None
+
     def __init__(self, tenant: Tenant, *, scope: uuid.UUID, budget: str) -> None:
         self.scope = str(scope)
         self.calls: list[LLMCall] = []

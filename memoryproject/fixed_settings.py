@@ -16,6 +16,7 @@ WINGS = (
     "wings.navigation",
     "wings.memory_tests",
     "wings.ask",
+    "wings.instructions",
     "wings.people",
     "wings.erasure",
     "wings.forgetting",

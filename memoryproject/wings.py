@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memoryproject.adminkit.base import Story
     from memoryproject.tenancy.models import Tenant
     from retrieval.memory import Loader, Memory
+    from semantic.engines import Instructions
     from semantic.models import Change, Changeset, Fact
 
     MarkRows = Callable[
@@ -86,6 +87,8 @@ class Wing:
     """Called when a person retires a fact, with the sentence that is right, if there is any."""
     on_drawn: Callable[[Changeset, Sequence[Episode]], object] = do_nothing
     """Called when facts were drawn from episodes, before the changeset is closed."""
+    find_instructions: Callable[[Tenant, str], Instructions | None] = do_nothing
+    """Returns what a tenant's operator wants learned from conversations of an agent."""
     mark_rows: MarkRows = map_nothing
     """Returns what answers say of rows that they show, by the rows' ids, as of a moment."""
     load_memories: Callable[[Loader], Iterable[Memory]] = list_nothing

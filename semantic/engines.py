@@ -32,6 +32,39 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Instructions:
+    """What an operator wants kept and never kept as facts, and what words of the trade mean."""
+
+    keep: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
+    """Pairs of a word and its meaning."""
+
+
+NO_INSTRUCTIONS = Instructions()
+
+
+class Why(StrEnum):
+    """Why a sentence became no fact."""
+
+    NEVER = "never"
+    """The operator's instructions forbid it."""
+    PASTED = "pasted"
+    """It is pasted or quoted, so not its sender's own."""
+    NOT_WORTH_KEEPING = "not_worth_keeping"
+    UNUSABLE = "unusable"
+    """The language model's row was of no use, such as one that no message supports."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A sentence that became no fact, and why."""
+
+    text: str
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
 class Served:
     """A statement that an answer served, and the seqs of the messages that may repeat it.
 
@@ -122,7 +155,8 @@ class Consolidation:
     """The changes that one run proposes; `degraded` as in `Segmentation`.
 
     `model` and `prompt_version` are empty where no language model answered. `left_out` has a code
-    for each row of its answer that the engine could not use.
+    for each row of its answer that the engine could not use. `passed_over` is for previews, and is
+    never stored.
     """
 
     proposals: tuple[Proposal, ...]
@@ -132,6 +166,7 @@ class Consolidation:
     prompt_version: str = ""
     suggestions: tuple[Suggestion, ...] = ()
     left_out: tuple[str, ...] = ()
+    passed_over: tuple[PassedOver, ...] = ()
 
 
 class Consolidator(Protocol):

@@ -7,10 +7,11 @@ from episodic import services as episodic
 from episodic.choice import make_segmenter
 from episodic.models import Conversation
 from jobs import claims
-from jobs.calls import find_asker
+from jobs.calls import Asker, find_asker
 from jobs.claims import Claim
 from semantic import consolidation
-from semantic.choice import make_consolidator
+from semantic.choice import find_instructions, make_consolidator
+from semantic.engines import Consolidator
 from semantic.snapshots import FindAnswers
 
 LEFTOVERS_WAIT = timedelta(hours=2)
@@ -21,10 +22,16 @@ def consolidate(claim: Claim, *, find_answers: FindAnswers) -> None:
     """Draw facts from the conversation's fresh episodes once."""
     consolidation.consolidate_batch(
         claim=claim,
-        consolidator=make_consolidator(find_asker(claim)),
+        consolidator=_make_consolidator(claim, find_asker(claim)),
         find_answers=find_answers,
         force=bool(claim.input.get("force")),
     )
+
+
+def _make_consolidator(claim: Claim, ask: Asker | None) -> Consolidator:
+    """Return the consolidator for a conversation, under its agent's instructions."""
+    agent_id = queries.get_conversation(claim.tenant, claim.scope).agent_id
+    return make_consolidator(ask, find_instructions(claim.tenant, agent_id))
 
 
 def flush(claim: Claim, *, find_answers: FindAnswers) -> None:
@@ -34,7 +41,7 @@ def flush(claim: Claim, *, find_answers: FindAnswers) -> None:
     given back to continue in another run, so that no worker is occupied forever.
     """
     ask = find_asker(claim)
-    segmenter, consolidator = make_segmenter(ask), make_consolidator(ask)
+    segmenter, consolidator = make_segmenter(ask), _make_consolidator(claim, ask)
     while not claims.hand_back_if_late(claim):
         moved = segmentation.segment_window(
             claim=claim,

@@ -39,9 +39,17 @@ def _read(path: Path) -> str:
 
 
 def build_prompt(
-    *, file: Path, material: str, scope: str, reminder: str = "", **counts: int
+    *,
+    file: Path,
+    material: str,
+    scope: str,
+    reminder: str = "",
+    addition: str = "",
+    **counts: int,
 ) -> Prompt:
     """Return a prompt with instructions and purpose from `file`, and `material` as its data.
+
+    `addition` is what the tenant's operator adds to the instructions.
 
     The fence is a line that no outsider can know: it is derived from the `scope`, the
     conversation's id, with a secret of the server. So a repeated question has exactly the same
@@ -54,8 +62,8 @@ def build_prompt(
     fenced = f"{fence}\n{material}\n{fence}"
     return Prompt(
         purpose=file.stem,
-        version=find_version(file),
-        system=_read(file),
+        version=find_version(file, addition),
+        system=_read(file) + addition,
         user=f"{fenced}\n\n{reminder}" if reminder else fenced,
         **counts,
     )
@@ -68,15 +76,17 @@ def repeats_example(text: str, *, material: str) -> bool:
     return bool(copied) and not any(name in material.casefold() for name in copied)
 
 
-def find_version(file: Path) -> str:
-    return f"{file.stem}-{hashlib.sha256(_read(file).encode()).hexdigest()[:8]}"
+def find_version(file: Path, addition: str = "") -> str:
+    """Return a prompt's name with the hash of its words, and that of what an operator adds."""
+    hashes = [hashlib.sha256(words.encode()).hexdigest()[:8] for words in (_read(file), addition)]
+    return "-".join([file.stem, *hashes] if addition else [file.stem, hashes[0]])
 
 
-def find_room(*, file: Path, reply: type[pydantic.BaseModel]) -> int:
+def find_room(*, file: Path, reply: type[pydantic.BaseModel], addition: str = "") -> int:
     """Return how many tokens of material fit into one question."""
     size = round(context.find_context() * SAFETY)
     taken = context.find_answer_tokens() + REMINDER_TOKENS + _overhead(file, reply)
-    return max(LEAST_ROOM, size - taken)
+    return max(LEAST_ROOM, size - taken - count_prompt_tokens(addition))
 
 
 @cache

@@ -6,15 +6,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from jobs.calls import Asker, ask_mended
+from jobs.calls import Door, ask_mended
 from memoryproject.ai.context import find_model
 from memoryproject.ai.errors import ModelMisbehaved
 from memoryproject.ai.prompts import find_room, find_version
 from semantic import engines
+from semantic.engines import NO_INSTRUCTIONS, PassedOver, Why
+from semantic.forbidden import contains
 from semantic.llm import replies
+from semantic.llm.additions import render_addition
 from semantic.llm.joining import join_alike
 from semantic.llm.questions import Question, compose_questions
-from semantic.llm.reading import EXAMPLE, Row, Shown, find_doubt, read_reply
+from semantic.llm.reading import EXAMPLE, PASTED, Row, Shown, find_doubt, read_reply
 
 ENGINE = "llm"
 KNOWN_AT_MOST = 60
@@ -25,6 +28,10 @@ CHANGES_AT_MOST = 100
 """Changes kept from one batch of episodes; a model that returns more is repeating itself."""
 JOINED = "joined"
 """Note of a new fact that another one of the same answer also states."""
+
+STATING = {engines.Action.NEW, engines.Action.UPDATE}
+WHYS = {Why.NEVER: Why.NEVER, PASTED: Why.PASTED}
+"""Why a row with a note became no fact, if it was of use."""
 
 logger = logging.getLogger("memory.semantic")
 
@@ -41,14 +48,17 @@ class LLMConsolidator:
     def __init__(
         self,
         *,
-        ask: Asker,
+        ask: Door,
         offline: engines.Consolidator,
         may_be_rule: Callable[[str], bool],
+        instructions: engines.Instructions = NO_INSTRUCTIONS,
     ) -> None:
         """`may_be_rule`: whether a user's message may hold a standing instruction."""
         self._ask = ask
         self._offline = offline
         self._may_be_rule = may_be_rule
+        self._never = instructions.never
+        self._addition = render_addition(instructions)
 
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
@@ -58,7 +68,7 @@ class LLMConsolidator:
         Raises:
             ModelUnavailable: the model could not be asked.
         """
-        room = find_room(file=PROMPT, reply=replies.ConsolidationReply)
+        room = find_room(file=PROMPT, reply=replies.ConsolidationReply, addition=self._addition)
         rows: list[Row] = []
         lines = self._ask.lines_at_most
         for question in compose_questions(episodes, known, room=room, lines_at_most=lines):
@@ -69,7 +79,18 @@ class LLMConsolidator:
             if len(read) > CHANGES_AT_MOST:
                 logger.warning("changes left out: %d", len(read) - CHANGES_AT_MOST)
             rows += read[:CHANGES_AT_MOST]
-        return _assemble([self._doubt_guideline(row, episodes) for row in rows])
+        rows = [self._doubt_guideline(self._forbid(row), episodes) for row in rows]
+        return _assemble(rows, version=find_version(PROMPT, self._addition))
+
+    def _forbid(self, row: Row) -> Row:
+        """Return the row, or a note if it states what the operator's instructions forbid.
+
+        The model judges what is meant; the words themselves are checked here.
+        """
+        proposal = row.proposal
+        if proposal and proposal.action in STATING and contains(proposal.fact, self._never):
+            return Row(note=Why.NEVER, text=proposal.fact)
+        return row
 
     def _doubt_guideline(self, row: Row, episodes: Sequence[engines.EpisodeText]) -> Row:
         """Return the row, marked doubtful if it is a guideline that no user seems to have given.
@@ -81,7 +102,7 @@ class LLMConsolidator:
         if (
             proposal is None
             or proposal.category is not engines.Category.GUIDELINE
-            or proposal.action not in {engines.Action.NEW, engines.Action.UPDATE}
+            or proposal.action not in STATING
             or proposal.episode is None
         ):
             return row
@@ -101,6 +122,7 @@ class LLMConsolidator:
             reply=replies.ConsolidationReply,
             check=partial(_check, shown=shown),
             find_doubt=partial(find_doubt, shown=shown),
+            addition=self._addition,
             lines=question.lines,
             left_out=question.left_out,
         )
@@ -114,7 +136,7 @@ def _check(reply: replies.ConsolidationReply, *, shown: Shown) -> list[Row]:
     return rows
 
 
-def _assemble(rows: Sequence[Row]) -> engines.Consolidation:
+def _assemble(rows: Sequence[Row], *, version: str) -> engines.Consolidation:
     """Return the proposals: changes first, then new facts for which endings are suggested."""
     plain = [row.proposal for row in rows if row.proposal and not row.ends]
     proposals, joined = join_alike(plain)
@@ -129,7 +151,10 @@ def _assemble(rows: Sequence[Row]) -> engines.Consolidation:
         proposals=tuple(proposals),
         engine=ENGINE,
         model=find_model(),
-        prompt_version=find_version(PROMPT),
+        prompt_version=version,
         suggestions=tuple(suggestions),
         left_out=(*(row.note for row in rows if row.note), *[JOINED] * joined),
+        passed_over=tuple(
+            PassedOver(row.text, WHYS.get(row.note, Why.UNUSABLE)) for row in rows if row.note
+        ),
     )

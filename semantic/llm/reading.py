@@ -59,12 +59,13 @@ class Shown:
 class Row:
     """One row of an answer, parsed.
 
-    `note`: why it is left out. `ends`: the alias of a fact that a curator should decide to end or
-    not, for the `reason`, at `valid_until`.
+    `note`: why it is left out, with its `text`. `ends`: the alias of a fact that a curator should
+    decide to end or not, for the `reason`, at `valid_until`.
     """
 
     proposal: Proposal | None = None
     note: str = ""
+    text: str = ""
     ends: str = ""
     reason: str = ""
     valid_until: datetime | None = None
@@ -136,15 +137,15 @@ def _find_source(row: AnyReply, sentence: str, shown: Shown) -> Source | None:
 
 def _read_row(action: Action, row: AnyReply, shown: Shown) -> Row:
     if _is_example(row, shown):
-        return Row(note=EXAMPLE)
+        return Row(note=EXAMPLE, text=getattr(row, "text", ""))
     ref = getattr(row, "ref", None)
     known = None if ref is None else find_fact(ref, shown.known)
     sentence = getattr(row, "text", "") or (known.fact if known else "")
     source = _find_source(row, sentence, shown)
     if source is None and sentence.strip():
-        return Row(note=NO_SOURCE)
+        return Row(note=NO_SOURCE, text=sentence)
     if source and _is_pasted(row, source, shown.people):
-        return Row(note=PASTED)
+        return Row(note=PASTED, text=sentence)
     proposal = _propose(action, row, known, source)
     return _doubt_ending(proposal, row, known, source, shown) if known and source else Row(proposal)
 

@@ -8,12 +8,14 @@ from episodic.engines import Line
 from memoryproject.text.dates import anchor_times
 from memoryproject.text.words import content_stems
 from semantic import engines
+from semantic.engines import PassedOver, Why
 from semantic.keywords import pick_keywords
 from semantic.offline import heads, judging
 from semantic.offline.corrections import corrects
 from semantic.offline.own_words import read_own_sentences
 from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.speakers import name_speakers
+from semantic.offline.wishes import Wishes
 
 ENGINE = "offline"
 RULE = engines.Category.GUIDELINE
@@ -68,8 +70,9 @@ class OfflineConsolidator:
 
     known_at_most = KNOWN_AT_MOST
 
-    def __init__(self, read: heads.Read) -> None:
+    def __init__(self, read: heads.Read, wishes: Wishes | None = None) -> None:
         self._read = read
+        self._wishes = wishes
 
     def may_be_rule(self, content: str) -> bool:
         """Return whether a user's message may hold a standing instruction to an assistant."""
@@ -79,7 +82,7 @@ class OfflineConsolidator:
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
     ) -> engines.Consolidation:
         """Return users' statements worth keeping, in the order in which they were made."""
-        run = _Run(self._read, episodes, known)
+        run = _Run(self._read, self._wishes, episodes, known)
         before = ""
         for index, episode in enumerate(episodes):
             run.start(index)
@@ -92,6 +95,8 @@ class OfflineConsolidator:
             engine=ENGINE,
             model=MODEL,
             suggestions=run.list_suggestions(),
+            left_out=tuple(item.why for item in run.passed_over if item.why is Why.NEVER),
+            passed_over=tuple(run.passed_over),
         )
 
 
@@ -101,13 +106,15 @@ class _Run:
     def __init__(
         self,
         read: heads.Read,
+        wishes: Wishes | None,
         episodes: Sequence[engines.EpisodeText],
         known: Sequence[engines.KnownFact],
     ) -> None:
         self.proposals: list[engines.Proposal] = []
         self._suggested: list[tuple[float, engines.Suggestion]] = []
         """Suggestions, each with its probability of being right."""
-        self._judge = judging.Judge(read)
+        self.passed_over: list[PassedOver] = []
+        self._judge = judging.Judge(read, wishes)
         lines = [line for episode in episodes for line in episode.lines]
         self._has_assistant = any(line.role == "assistant" for line in lines)
         self._speakers = name_speakers(line for line in lines if line.role == "user")
@@ -150,13 +157,15 @@ class _Run:
             said = Said(sentence.text, line, speaker)
             is_full = len(self.proposals) - proposed >= FACTS_A_MESSAGE
             is_kept = not is_full and self._settle(said, verdict)
+            if not is_kept:
+                self.passed_over.append(PassedOver(said.text, verdict.why))
             # A sentence that depends on one not kept gives no context for the next one.
             if is_kept or (verdict.is_stated and not verdict.leans):
                 self._last[speaker] = said
 
     def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
         """Keep, join or confirm a sentence; return whether some fact has it now."""
-        if len(said.text) > CHARACTERS_AT_MOST:
+        if len(said.text) > CHARACTERS_AT_MOST or verdict.why is Why.NEVER:
             return False
         if corrects(said.text) and self._correct(said):
             return True

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from episodic.engines import Line
-from semantic.engines import Category
+from semantic.engines import Category, Why
 from semantic.offline import heads
 from semantic.offline.own_words import TASK, OwnSentence
+from semantic.offline.wishes import Wish, Wishes
 from semantic.patterns import translate_pattern
 
 STATEMENTS = ("self", "other")
@@ -35,8 +36,8 @@ DANGLING = translate_pattern("facts.dangling")
 class Verdict:
     """The judgement on a sentence.
 
-    `category` is None if it is not worth keeping; `is_stated`: it is a genuine statement, so that
-    the next sentence may depend on it.
+    `category` is None if it is not worth keeping, and `why` says more; `is_stated`: it is a genuine
+    statement, so that the next sentence may depend on it.
     """
 
     category: Category | None
@@ -48,9 +49,13 @@ class Verdict:
     may_be_news: bool
     """Whether it is worth keeping if it seems to replace a known fact: a genuine statement, no
     question."""
+    why: Why = Why.NOT_WORTH_KEEPING
 
 
-NOTHING = Verdict(None, leans=False, stands_alone=False, is_stated=False, may_be_news=False)
+def _pass_over(why: Why) -> Verdict:
+    return Verdict(
+        None, leans=False, stands_alone=False, is_stated=False, may_be_news=False, why=why
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,9 @@ class Older:
 class Judge:
     """Scores sentences by the trained heads."""
 
-    def __init__(self, read: heads.Read) -> None:
+    def __init__(self, read: heads.Read, wishes: Wishes | None = None) -> None:
         self._read = read
+        self._wishes = wishes
         self._heads = heads.load_heads()
         self._pair_heads = heads.load_pair_heads()
 
@@ -83,11 +89,13 @@ class Judge:
         length = len(line.content)
         rows = self._score(sentences, before, length=length, has_assistant=has_assistant)
         has_material = has_assistant and _has_material(sentences, rows)
+        texts = [item.text for item in sentences]
+        wishes = self._wishes.judge(texts) if self._wishes else [Wish.NONE] * len(texts)
         return [
-            NOTHING
+            _pass_over(Why.PASTED)
             if has_material and item.is_below_opening and not item.asked_to_keep
-            else self._decide(shares, item, takes_rules)
-            for item, shares in zip(sentences, rows, strict=True)
+            else self._decide(shares, item, wish, takes_rules)
+            for item, shares, wish in zip(sentences, rows, wishes, strict=True)
         ]
 
     def may_be_rule(self, sentences: Sequence[OwnSentence]) -> bool:
@@ -125,7 +133,7 @@ class Judge:
         ]
 
     def _decide(
-        self, shares: dict[str, float], sentence: OwnSentence, takes_rules: bool
+        self, shares: dict[str, float], sentence: OwnSentence, wish: Wish, takes_rules: bool
     ) -> Verdict:
         def is_sure(name: str) -> bool:
             return shares[name] >= self._heads.threshold(name)
@@ -133,6 +141,10 @@ class Judge:
         asked, told = _weigh(shares, FOR_NOW), _weigh(shares, STATEMENTS)
         is_to_keep = bool(sentence.asked_to_keep)
         endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
+        # A danger is left out for its words alone: meanings are compared too roughly.
+        may_differ = shares[heads.DANGER] >= CERTAIN or DANGERS.search(sentence.text) is not None
+        if wish is Wish.NEVER or (wish is Wish.LIKE_NEVER and not may_differ):
+            return _pass_over(Why.NEVER)
         looks_pasted = is_sure("pasted") and shares["pasted"] > told
         is_pasted = looks_pasted and not sentence.is_beside_paste
         is_joke = is_sure("joke") and not endangers  # who jokes about it loses little
@@ -146,7 +158,7 @@ class Judge:
         )
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
         tells_most = told > max(asked, shares["smalltalk"])
-        reasons = (tells_most, endangers, is_sure(heads.KEEP))
+        reasons = (tells_most, endangers, is_sure(heads.KEEP) or wish is Wish.KEEP)
         tells = sum(reasons) > 1 or shares[heads.KEEP] >= CERTAIN > asked
         is_kept = is_to_keep or (is_meant and (takes_rules if is_rule else tells))
         category = None
@@ -158,9 +170,10 @@ class Judge:
         return Verdict(
             category,
             leans=is_dangling or (is_sure(heads.LEANS) and not is_to_keep),
-            stands_alone=endangers or not is_dangling,
+            stands_alone=endangers or not is_dangling or wish is Wish.KEEP,
             is_stated=is_meant and told >= CERTAIN,
             may_be_news=is_meant and shares["question"] < CERTAIN,
+            why=Why.NOT_WORTH_KEEPING if is_meant or not is_pasted else Why.PASTED,
         )
 
     def find_replaced(

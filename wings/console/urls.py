@@ -15,6 +15,7 @@ from wings.console.facts import changes, marks
 from wings.console.graph import links
 from wings.console.graph import page as graph
 from wings.console.home import page as home
+from wings.console.instructions import page as instructions
 from wings.console.jobs import page as jobs
 from wings.console.keys import page as keys
 from wings.console.notes import page as notes
@@ -59,6 +60,12 @@ urlpatterns = [
     path("people/new/", people.add_person, name="person_new"),
     path("people/<uuid:person_id>/export/", people.export_person, name="person_export"),
     *_acts("people/<uuid:person_id>/", people.merge_people, "person", "merge", "unmerge"),
+    path("instructions/new/", instructions.save_instructions, name="instructions_new"),
+    path(
+        "instructions/<uuid:version_id>/undo/",
+        instructions.undo_instructions,
+        name="instructions_undo",
+    ),
     path("links/draw/", links.create_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
     path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),

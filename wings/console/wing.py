@@ -21,6 +21,7 @@ from wings.console.erasing.rows import ERASER
 from wings.console.facts import actions, changes
 from wings.console.facts import page as fact_page
 from wings.console.graph import links
+from wings.console.instructions import page as instructions_page
 from wings.console.jobs import page as job_page
 from wings.console.keys import page as key_page
 from wings.console.notes import page as note_page
@@ -28,6 +29,7 @@ from wings.console.people import page as person_page
 from wings.console.signin.adapters import remove_second_factors
 from wings.erasure.models import Erasure
 from wings.events.models import Event
+from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
 from wings.people.models import Person
 
@@ -53,6 +55,7 @@ WING = Wing(
         Changeset: Story("console/facts/changeset.html", changes.get_story),
         Note: Story("console/notes/note.html", note_page.get_story),
         Link: Story("console/graph/link.html", links.get_link_story),
+        InstructionVersion: Story("console/instructions/version.html", instructions_page.get_story),
         Person: Story("console/people/person.html", person_page.get_story),
         Withholding: Story("console/conversations/quarantine.html", rollback.get_story),
         Retrieval: Story("console/cases/receipt.html", case_page.get_receipt_story),

@@ -27,6 +27,7 @@ from semantic.models import Changeset, Evidence, Fact
 from wings.erasure import acts, other_rows, receipts
 from wings.erasure.models import Erasure
 from wings.events.models import Event, Webhook
+from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note, NoteVersion
 from wings.people.models import Person
 
@@ -36,7 +37,7 @@ COUNTED: dict[str, type[TenantModel]] = {
     "links": Link, "search_units": SearchUnit, "search_vectors": SearchVector,
     "receipts": Retrieval, "contexts": Context, "people": Person, "memory_tests": MemoryTest,
     "changesets": Changeset, "model_calls": LLMCall, "events": Event, "webhooks": Webhook,
-    "keys": APIKey,
+    "keys": APIKey, "instructions": InstructionVersion,
 }  # fmt: skip
 """Tables that a preview counts; the tenant's other rows depend on these."""
 NAMES = {table: name for name, table in COUNTED.items()}

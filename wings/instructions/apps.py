@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class InstructionsConfig(AppConfig):
+    name = "wings.instructions"
+    verbose_name = "Memory"

@@ -1,0 +1,89 @@
+"""Saves versions of instructions, undoes the newest, and finds what is in effect."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from memoryproject.edge.errors import Conflict
+from memoryproject.tenancy.models import Tenant
+from semantic.engines import Instructions
+from wings.instructions.models import InstructionVersion
+
+ENTRIES_AT_MOST = 20
+"""Number of entries of each kind: they are in each prompt that extracts facts."""
+ENTRY_AT_MOST = 120
+"""Characters of an entry, and of a word's meaning."""
+WORD_AT_MOST = 40
+
+
+def list_versions(tenant: Tenant, agent_id: str) -> QuerySet[InstructionVersion]:
+    """Return the versions of an agent, or of the whole tenant, that are not undone.
+
+    Uses index: instructions_by_agent.
+    """
+    return InstructionVersion.objects.of(tenant).filter(agent_id=agent_id, undone_at=None)
+
+
+def find_version(tenant: Tenant, agent_id: str) -> InstructionVersion | None:
+    """Return the version in effect."""
+    return list_versions(tenant, agent_id).order_by("-id").first()
+
+
+def find_instructions(
+    tenant: Tenant, agent_id: str, *, tried: Instructions | None = None
+) -> Instructions:
+    """Return what holds for an agent: the tenant's instructions, and its own.
+
+    `tried` takes the place of the saved version for this `agent_id`.
+    """
+    found: list[Instructions] = []
+    for agent in dict.fromkeys(["", agent_id]):
+        if tried is not None and agent == agent_id:
+            found.append(tried)
+        elif version := find_version(tenant, agent):
+            found.append(version.read())
+    return Instructions(
+        keep=tuple(entry for one in found for entry in one.keep),
+        never=tuple(entry for one in found for entry in one.never),
+        words=tuple(entry for one in found for entry in one.words),
+    )
+
+
+def save_version(
+    *,
+    tenant: Tenant,
+    agent_id: str,
+    keep: Sequence[str],
+    never: Sequence[str],
+    words: Sequence[Mapping[str, str]],
+    actor: str,
+) -> InstructionVersion:
+    """Save a new version, in effect from now on."""
+    version = InstructionVersion.objects.create(
+        tenant=tenant,
+        agent_id=agent_id,
+        keep=list(keep),
+        never=list(never),
+        words=[dict(entry) for entry in words],
+        actor=actor,
+    )
+    version.refresh_from_db()
+    return version
+
+
+def undo_newest(*, tenant: Tenant, agent_id: str, actor: str, now: datetime) -> InstructionVersion:
+    """Undo the version in effect, so that the one before it is; return the undone one.
+
+    Raises:
+        Conflict: there is none.
+    """
+    with transaction.atomic():
+        rows = list_versions(tenant, agent_id).order_by("-id")
+        version = rows.select_for_update().first()
+        if version is None:
+            raise Conflict("No instructions are in effect.")
+        version.undone_at, version.undone_by = now, actor
+        version.save(update_fields=["undone_at", "undone_by"])
+    return version
