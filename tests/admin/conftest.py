@@ -77,6 +77,9 @@ def leave_rows_everywhere(ana: Agent) -> None:
     ]
     merged = {"into_id": people[0], "reason": f"They are {SCRIPT}"}
     assert ana.post(f"people/{people[1]}/merge", merged).status_code == 200
+    said = {"keep": [SCRIPT], "never": [SCRIPT], "words": [{"word": SCRIPT, "meaning": SCRIPT}]}
+    saved = ana.client.put("/api/v0/instructions", said, content_type="application/json")
+    assert saved.status_code == 200
     LLMCall.objects.create(
         tenant=ana.tenant,
         request_sha256="0" * 64,

@@ -23,7 +23,7 @@ from wings.events.models import MailChoice, Notification
 pytestmark = pytest.mark.django_db
 OURS = [
     "ai", "tenancy", "jobs", "events", "indexing", "episodic", "semantic", "notes", "retrieval",
-    "console", "erasure", "people",
+    "console", "erasure", "instructions", "people",
 ]  # fmt: skip
 
 

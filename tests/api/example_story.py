@@ -358,6 +358,17 @@ def operate(session: Session, note: str) -> None:
     session.call("get_usage", days=1)
     (link,) = session.call("list_memory_links", memory_id=note)["items"]
     session.call("delete_link", status=204, link_id=link["id"])
+    said = {
+        "keep": ["what somebody may not eat"],
+        "never": ["what a meal costs"],
+        "words": [{"word": "MU", "meaning": "the menu of the day"}],
+    }
+    session.call("put_instructions", said)
+    session.call("get_instructions")
+    session.call("list_instructions", limit=1)
+    text = "I had the MU. I am allergic to peanuts. It costs 4.80 euros."
+    session.call("preview_instructions", {"text": text})
+    session.call("undo_instructions", {})
     target = {"url": "https://example.com/memory", "types": ["fact.corrected", "erasure.done"]}
     webhook = session.call("add_webhook", target, status=201)["id"]
     session.call("list_webhooks", limit=1)

@@ -33,6 +33,7 @@ from tests.console.visitors import SUPERUSER, visit_as
 from tests.emptying import delete_all_rows
 from wings.console.models import ImportRun
 from wings.erasure.models import Erasure
+from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
 from wings.people.models import Person
 from wings.transfer.fact_imports import start_import
@@ -61,6 +62,7 @@ TABLES = {
     "people.person": "cas",
     "people.alias": "cas",
     "people.merge": "cas",
+    "instructions.instructionversion": "cas",
     "semantic.correctionmark": "cas",
     "semantic.triage": "cas",
     "notes.note": "cas",
@@ -142,6 +144,8 @@ PAGES = {
     "console:person_export": Page("cs", get=405, post=200),
     "console:person_merge": Page("cs", get=405, post=400),
     "console:person_unmerge": Page("cs", get=405, post=400),
+    "console:instructions_new": Page("cs", post=302),  # an empty version clears them
+    "console:instructions_undo": Page("cs", get=405, post=302),
     "console:graph": Page("cas", post=200),
     "console:compare": Page("cas", post=200),
     "console:review_queue": Page("cas", post=200),
@@ -274,6 +278,7 @@ def fill_slot(slot: str) -> Any:
         "memory_id": Memory,
         "note_id": Note,
         "person_id": Person,
+        "version_id": InstructionVersion,
         "changeset_id": Changeset,
         "retrieval_id": Retrieval,
         "erasure_id": Erasure,

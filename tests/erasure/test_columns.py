@@ -155,6 +155,14 @@ COLUMNS: dict[str, dict[str, str]] = {
     "indexing_wordcount": {"shelf": WORD},
     "events_mailchoice": {"when": WORD},
     "events_notification": {"type": WORD},
+    "instructions_instructionversion": {
+        "agent_id": "an agent's id, as an operator named it; goes with the tenant",
+        "keep": "an operator's words; goes with the tenant",
+        "never": "likewise",
+        "words": "likewise",
+        "actor": WHO,
+        "undone_by": WHO,
+    },
     "jobs_job": {
         "kind": WORD,
         "input": NUMBERS,

@@ -27,6 +27,7 @@ OURS = [
     "retrieval",
     "console",
     "erasure",
+    "instructions",
     "people",
 ]
 MODELS = [model for label in OURS for model in apps.get_app_config(label).get_models()]

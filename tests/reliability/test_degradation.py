@@ -45,6 +45,8 @@ BODIES = {
         "decision": "confirm",
     },
     "memory_tests": {**TALK, "query": "Porto", "must_say": ["Porto"]},
+    "instructions": {"keep": ["boats"], "never": [], "words": []},
+    "instructions/preview": {"text": "I moved to Porto."},
     "links": {
         "from_id": str(uuid.UUID(int=7)),
         "to_id": str(uuid.UUID(int=8)),

@@ -31,6 +31,7 @@ from tests.tenancy.places import Ids, Place, read_places
 from wings.erasure.models import Erasure, RetentionPolicy
 from wings.erasure.services import place_hold
 from wings.events.models import Event, Webhook
+from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
 from wings.people.models import Person
 
@@ -127,6 +128,10 @@ def leave(agent: Agent, name: str, talk: list[dict[str, Any]]) -> Ids:
     )
     place_hold(tenant=agent.tenant, conversation_id=uuid.uuid4(), actor=name, reason="A case.")
     done(agent.post("webhooks", {"url": f"https://example.com/{key}"}))
+    for whose in ("", owner["agent_id"]):
+        body = {"agent_id": whose, "keep": [f"boats of {name}"], "never": [], "words": []}
+        path = "/api/v0/instructions"
+        done(agent.client.put(path, body, content_type="application/json"))
     done(agent.post("erasures", {"scope": "note", "id": written[2], **why}))
     return ids_of(agent, conversation) | {
         "client_key": [key],
@@ -143,7 +148,7 @@ def ids_of(agent: Agent, talk: uuid.UUID) -> dict[str, list[str]]:
         "note": Note, "link": Link, "context": Context, "changeset": Changeset,
         "retrieval": Retrieval, "job": Job, "rollback": Withholding, "erasure": Erasure,
         "suggestion": Suggestion, "mark": CorrectionMark, "memory_test": MemoryTest,
-        "person": Person, "webhook": Webhook, "event": Event, "policy": RetentionPolicy,
+        "instructions": InstructionVersion, "person": Person, "webhook": Webhook, "event": Event, "policy": RetentionPolicy,
     }  # fmt: skip
     found = {
         kind: [str(one) for one in model.objects.of(agent.tenant).order_by("id").values_list(

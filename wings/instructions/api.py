@@ -137,7 +137,7 @@ class InstructionVersions(InstructionsView):
 class UndoInstructions(InstructionsView):
     """Undoes the version in effect."""
 
-    @describe("undo_instructions", AgentInput, {200: InstructionsOutput, 409: Error})
+    @describe("undo_instructions", AgentInput, {200: InstructionsOutput, 404: Error})
     def post(self, request: Request) -> Response:
         version = services.undo_newest(
             tenant=self.tenant(), actor=self.actor(), now=timezone.now(), **self.read(AgentInput)

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from memoryproject.edge.errors import Conflict
+from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy.models import Tenant
 from semantic.engines import Instructions
 from wings.instructions.models import InstructionVersion
@@ -77,13 +77,13 @@ def undo_newest(*, tenant: Tenant, agent_id: str, actor: str, now: datetime) -> 
     """Undo the version in effect, so that the one before it is; return the undone one.
 
     Raises:
-        Conflict: there is none.
+        NotFound: there is none.
     """
     with transaction.atomic():
         rows = list_versions(tenant, agent_id).order_by("-id")
         version = rows.select_for_update().first()
         if version is None:
-            raise Conflict("No instructions are in effect.")
+            raise NotFound("No instructions are in effect.")
         version.undone_at, version.undone_by = now, actor
         version.save(update_fields=["undone_at", "undone_by"])
     return version

@@ -18,16 +18,17 @@ from memory_server_client.errors import (
     Unreachable,
 )
 from memory_server_client.faces import AsyncFace, SyncFace
+from memory_server_client.instructing import Instructing
 from memory_server_client.people import People
 from memory_server_client.watching import Watching
 from memory_server_client.writing import NewMessage, NewNote, Writing
 
 
-class Client(Writing, Asking, Curating, People, Watching, SyncFace):
+class Client(Writing, Asking, Curating, Instructing, People, Watching, SyncFace):
     """All operations of the API, one call after the other; may be shared by threads."""
 
 
-class AsyncClient(Writing, Asking, Curating, People, Watching, AsyncFace):
+class AsyncClient(Writing, Asking, Curating, Instructing, People, Watching, AsyncFace):
     """All operations of the API as coroutines."""
 
 

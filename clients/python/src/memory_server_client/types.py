@@ -1396,3 +1396,49 @@ class AskOutput(TypedDict):
     cost: float | None
     pending: int
     degraded: str | None
+
+
+class TradeWord(TypedDict):
+    word: str
+    meaning: str
+
+
+class InstructionsOutput(TypedDict):
+    id: str
+    agent_id: str | None
+    keep: list[str]
+    never: list[str]
+    words: list[TradeWord]
+    actor: str
+    created_at: str
+    undone_at: str | None
+    undone_by: str | None
+
+
+class InstructionsPage(TypedDict):
+    items: list[InstructionsOutput]
+    next: str | None
+
+
+class PreviewedFact(TypedDict):
+    category: CategoryEnum
+    fact: str
+    pending: bool
+
+
+LeftOutWhyEnum: TypeAlias = Literal["never", "pasted", "not_worth_keeping", "unusable"]
+
+
+class LeftOut(TypedDict):
+    text: str
+    why: LeftOutWhyEnum
+
+
+class PreviewOutput(TypedDict):
+    facts: list[PreviewedFact]
+    left_out: list[LeftOut]
+    engine: str
+    degraded: bool
+    model: str | None
+    model_calls: int
+    cost: float | None
