@@ -1,7 +1,7 @@
 """Shows what a text would teach under instructions, and stores nothing but a model's cost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.conf import settings
@@ -35,7 +35,7 @@ class Preview:
 
 
 def preview(tenant: Tenant, text: str, instructions: Instructions, *, now: datetime) -> Preview:
-    """Return what one message of a user to an assistant would become.
+    """Return what a user's message to an assistant would become.
 
     Raises:
         ModelUnavailable: the model could not be asked; the budget's errors among these.
@@ -44,8 +44,9 @@ def preview(tenant: Tenant, text: str, instructions: Instructions, *, now: datet
     if settings.LLM != "offline":
         asker = DirectAsker(tenant, scope=tenant.id, budget="")
     said = Line(seq=1, role="user", name="", content=text, at=now)
+    reply = replace(said, seq=2, role="assistant", content="")
     answer = make_consolidator(asker, instructions).consolidate(
-        episodes=[EpisodeText(title="", summary="", lines=(said,))], known=[]
+        episodes=[EpisodeText(title="", summary="", lines=(said, reply))], known=[]
     )
     left_out = _list_left_out(text, answer, never=instructions.never)
     return Preview(answer, left_out, asker.calls if asker else [])

@@ -13,6 +13,7 @@ from retrieval.models import Retrieval
 from semantic import queries as semantic_queries
 from semantic.models import Fact
 from wings.console.models import PageRead
+from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note, NoteVersion
 from wings.notes.texts import KEPT
 
@@ -108,6 +109,12 @@ LINKS = Export(
     "to_kind=to_memory__kind made_by actor created_at",
     {"by agents": Q(made_by=Link.MadeBy.AGENT), "by people": Q(made_by=Link.MadeBy.PERSON)},
 )
+INSTRUCTIONS = Export(
+    *("instructions", "Instructions: versions, who and when", InstructionVersion),
+    "instructions.view_instructionversion",
+    "id agent_id keep never words actor created_at undone_at undone_by",
+    _either("undone", "not undone", Q(undone_at__isnull=False)),
+)
 REVEALS = Export(
     "reveals",
     "Unmasked conversations: who, when and why",
@@ -133,7 +140,7 @@ ANSWERS = Export(
     "latency_ms",
     _either("in a conversation", "in all", Q(conversation__isnull=False)),
 )
-TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS, READS)
+TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS, READS, INSTRUCTIONS)
 EXPORTS = {export.name: export for export in TABLES}
 
 CONVERSATIONS = Export(

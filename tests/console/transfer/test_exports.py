@@ -44,7 +44,7 @@ from wings.transfer.file_rows import parse_row
 
 HOME = uuid.UUID("7c1b5f3e-2d53-4d0c-9a53-0f6a1f0c9d11")
 TABLES = {"facts": Fact, "episodes": Episode, "messages": Message}
-WRITTEN = {"notes", "note_versions", "links", "answers", "reveals"}
+WRITTEN = {"notes", "note_versions", "links", "answers", "reveals", "instructions"}
 
 
 @pytest.fixture
