@@ -17,7 +17,7 @@ from semantic.llm import replies
 from semantic.llm.additions import render_addition
 from semantic.llm.joining import join_alike
 from semantic.llm.questions import Question, compose_questions
-from semantic.llm.reading import EXAMPLE, PASTED, Row, Shown, find_doubt, read_reply
+from semantic.llm.reading import EXAMPLE, Row, Shown, find_doubt, read_reply
 
 ENGINE = "llm"
 KNOWN_AT_MOST = 60
@@ -30,8 +30,6 @@ JOINED = "joined"
 """Note of a new fact that another one of the same answer also states."""
 
 STATING = {engines.Action.NEW, engines.Action.UPDATE}
-WHYS = {Why.NEVER: Why.NEVER, PASTED: Why.PASTED}
-"""Why a row with a note became no fact, if it was of use."""
 
 logger = logging.getLogger("memory.semantic")
 
@@ -155,6 +153,8 @@ def _assemble(rows: Sequence[Row], *, version: str) -> engines.Consolidation:
         suggestions=tuple(suggestions),
         left_out=(*(row.note for row in rows if row.note), *[JOINED] * joined),
         passed_over=tuple(
-            PassedOver(row.text, WHYS.get(row.note, Why.UNUSABLE)) for row in rows if row.note
+            PassedOver(row.text, Why(row.note) if row.note in set(Why) else Why.UNUSABLE)
+            for row in rows
+            if row.note
         ),
     )

@@ -148,7 +148,8 @@ def ids_of(agent: Agent, talk: uuid.UUID) -> dict[str, list[str]]:
         "note": Note, "link": Link, "context": Context, "changeset": Changeset,
         "retrieval": Retrieval, "job": Job, "rollback": Withholding, "erasure": Erasure,
         "suggestion": Suggestion, "mark": CorrectionMark, "memory_test": MemoryTest,
-        "instructions": InstructionVersion, "person": Person, "webhook": Webhook, "event": Event, "policy": RetentionPolicy,
+        "instructions": InstructionVersion, "person": Person,
+        "webhook": Webhook, "event": Event, "policy": RetentionPolicy,
     }  # fmt: skip
     found = {
         kind: [str(one) for one in model.objects.of(agent.tenant).order_by("id").values_list(

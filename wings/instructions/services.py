@@ -36,7 +36,7 @@ def find_instructions(
 ) -> Instructions:
     """Return what holds for an agent: the tenant's instructions, and its own.
 
-    `tried` takes the place of the saved version for this `agent_id`.
+    `tried` replaces the saved version for this `agent_id`.
     """
     found: list[Instructions] = []
     for agent in dict.fromkeys(["", agent_id]):

@@ -140,7 +140,18 @@ ANSWERS = Export(
     "latency_ms",
     _either("in a conversation", "in all", Q(conversation__isnull=False)),
 )
-TABLES = (FACTS, EPISODES, NOTES, NOTE_VERSIONS, LINKS, MESSAGES, ANSWERS, REVEALS, READS, INSTRUCTIONS)
+TABLES = (
+    FACTS,
+    EPISODES,
+    NOTES,
+    NOTE_VERSIONS,
+    LINKS,
+    MESSAGES,
+    ANSWERS,
+    REVEALS,
+    READS,
+    INSTRUCTIONS,
+)
 EXPORTS = {export.name: export for export in TABLES}
 
 CONVERSATIONS = Export(

@@ -27,7 +27,7 @@ class Instructing(Calls):
         words: Sequence[types.TradeWord],
         agent_id: str | None = None,
     ) -> Flow[types.InstructionsOutput]:
-        """Save a new version, which takes the place of the one in effect.
+        """Save a new version, which replaces the one in effect.
 
         Args:
             keep: what to keep as a fact, though it may seem small.
