@@ -173,7 +173,7 @@ class Judge:
             stands_alone=endangers or not is_dangling or wish is Wish.KEEP,
             is_stated=is_meant and told >= CERTAIN,
             may_be_news=is_meant and shares["question"] < CERTAIN,
-            why=Why.NOT_WORTH_KEEPING if is_meant or not is_pasted else Why.PASTED,
+            why=Why.PASTED if is_pasted and shares["pasted"] > asked else Why.NOT_WORTH_KEEPING,
         )
 
     def find_replaced(

@@ -177,6 +177,9 @@ def test_an_erased_tenant_leaves_its_erasure_and_nothing_else(
 ) -> None:
     tell_everywhere(ana, conversation)
     write_canary(ana)
+    said = {"keep": [CANARY], "never": [CANARY], "words": [{"word": CANARY, "meaning": CANARY}]}
+    saved = ana.client.put("/api/v0/instructions", said, content_type="application/json")
+    assert saved.status_code == 200
     assert cleo.post("notes", {"content": "Cleo likes canals."}).status_code == 201
     drain_jobs()
     others = digest(cleo.tenant)

@@ -189,6 +189,7 @@ NOBODYS = {
             "Context",
             "ContextSection",
             "Erasure",
+            "InstructionVersion",
             "Link",
             "Merge",
             "Person",
