@@ -366,7 +366,7 @@ def operate(session: Session, note: str) -> None:
     session.call("put_instructions", said)
     session.call("get_instructions")
     session.call("list_instructions", limit=1)
-    text = "I had the MU. I am allergic to peanuts. It costs 4.80 euros."
+    text = "I am allergic to peanuts. It costs 4.80 euros."
     session.call("preview_instructions", {"text": text})
     session.call("undo_instructions", {})
     target = {"url": "https://example.com/memory", "types": ["fact.corrected", "erasure.done"]}
