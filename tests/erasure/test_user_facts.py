@@ -129,7 +129,9 @@ def test_another_user_s_erasure_changes_nothing(ana: Agent) -> None:
 def test_a_tenant_goes_with_all_that_its_conversations_share(ana: Agent) -> None:
     tell(ana, NUMBER), tell(ana, NUMBER), tell(ana, NEW_NUMBER)
     (row,) = Suggestion.objects.of(ana.tenant)
-    suggestions.accept_suggestion(act=act(ana), suggestion_id=row.id, merges=True)
+    suggestions.decide_together(
+        act=act(ana), suggestion_ids=[row.id], holding={row.new_fact_id}, merges=True
+    )
     tenant: Any = ana.tenant
     answer = ana.post("erasures", {"scope": "tenant", "id": str(tenant.id), "reason": "Over."})
     assert answer.status_code == 202, answer.content

@@ -97,14 +97,14 @@ def _do_all(work: Sequence[Work]) -> None:
         one.do()
 
 
-def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = False) -> Suggestion:
+def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     """Apply a suggestion: erase a forgotten fact, or as in `suggestions`.
 
     The suggestion is erased with its fact: the returned row does not exist any more.
     """
     row = find_request(act.tenant, suggestion_id)
     if row is None:
-        return suggestions.accept_suggestion(act=act, suggestion_id=suggestion_id, merges=merges)
+        return suggestions.accept_suggestion(act=act, suggestion_id=suggestion_id)
     if not row.is_open:
         raise Conflict("The suggestion is no longer open.")
     reason = curation.check_reason(act.reason)
@@ -118,13 +118,14 @@ def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     if find_request(act.tenant, suggestion_id) is None:
         return suggestions.decline_suggestion(act=act, suggestion_id=suggestion_id)
     with transaction.atomic():
-        row, ledger = suggestions.lock_open(act, suggestion_id, erases=True)
+        (row,), ledger = suggestions.lock_open(act, [suggestion_id], erases=True)
         fact = row.old_fact
         if queries.find_active(conversation=ledger.conversation, fact=fact.fact) is None:
             put_state(fact, State(), ledger=ledger, note=suggestions.Decision.DECLINED)
         else:  # it has been said and learned again since
             ledger.note(Change.Action.SKIP, fact.id, note=suggestions.Decision.DECLINED)
         suggestions.decide(row, suggestions.Decision.DECLINED, ledger)
+        ledger.close()
         quarantine = row.withholding
     if quarantine is not None and quarantine.lifted_at is None:
         rollback.lift(act=act, withholding_id=quarantine.id)

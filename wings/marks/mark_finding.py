@@ -8,6 +8,7 @@ import re
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 
 from django.db.models import Q, QuerySet, TextField, Value
@@ -28,18 +29,22 @@ READ_AT_MOST = 1_000
 NEAR_AT_MOST = 5
 """Number of places proposed only because their meaning is similar."""
 NEAR_COSINE = 0.89
+ALL_TIME = datetime.max.replace(tzinfo=UTC)
 PlaceKey = tuple[CorrectionMark.Place, uuid.UUID]
 CORRECTIONS_AT_MOST = 200
 """Number of a conversation's newest corrections that later messages are compared with."""
 
 
-def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
+def mark_places(
+    fact: Fact, changeset: Changeset, new: str = "", *, heir: Fact | None = None
+) -> None:
     """Find and store the places that still state a fact that a person has just retired.
 
     `new` is the sentence that replaced it. Marks on evidence and on the same words are active at
-    once; places with only similar meaning, and evidence in other words, are proposed.
+    once; places with only similar meaning, and evidence in other words, are proposed. With `heir`,
+    a fact that was there before, only what is certain is marked, and nothing said since the heir.
     """
-    claim, conversation = Claim(fact.fact, new), changeset.conversation
+    claim, conversation = Claim(fact.fact, new), fact.conversation
     if claim.is_empty:
         return
     if not conversation.has_corrections:
@@ -50,7 +55,10 @@ def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
         homes = Conversation.objects.of(fact.tenant).filter(id__in=others.values("conversation"))
         homes.filter(has_corrections=False).update(has_corrections=True)
     marks: dict[PlaceKey, CorrectionMark] = {}
-    for place, found_by, is_certain in _find_places(fact, claim):
+    found = _find_said(fact, claim, heir) if heir else _find_places(fact, claim)
+    for place, found_by, is_certain in found:
+        if heir is not None and not is_certain:
+            continue
         mark = _make_mark(fact, changeset, place, found_by, is_certain=is_certain)
         marks.setdefault(place, mark)
     known = CorrectionMark.objects.of(fact.tenant).filter(fact=fact)
@@ -62,8 +70,8 @@ def mark_places(fact: Fact, changeset: Changeset, new: str = "") -> None:
 def mark_later_places(changeset: Changeset, episodes: Sequence[Episode]) -> None:
     """Mark text of a run that states what a person had retired before.
 
-    Active at once, except what a user said later, which may have become true: a person decides on
-    that and on what was made from it. Six queries; none without corrections.
+    Nothing from where a user says it anew: it may have become true. Six queries; none without
+    corrections.
     """
     conversation = changeset.conversation
     if not conversation.has_corrections:
@@ -87,8 +95,8 @@ def mark_later_places(changeset: Changeset, episodes: Sequence[Episode]) -> None
         }
         anew = [users[key] for _, key in places if key in users and (fact.id, key) not in known]
         for place, seq in places.items():
-            is_certain = seq < min(anew, default=seq + 1)
-            marks.append(_make_mark(fact, changeset, place, FoundBy.WORDS, is_certain=is_certain))
+            if seq < min(anew, default=seq + 1):
+                marks.append(_make_mark(fact, changeset, place, FoundBy.WORDS, is_certain=True))
     CorrectionMark.objects.bulk_create(marks, ignore_conflicts=True)
 
 
@@ -148,15 +156,25 @@ def _find_places(
         yield place, FoundBy.MEANING, False
 
 
-def _find_said(fact: Fact, claim: Claim) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
-    """Yield the places of the evidence, and those with the same words."""
-    for message in _list_sources(fact):
-        if not claim.is_taken_back_in(message.content):
+def _find_said(
+    fact: Fact, claim: Claim, heir: Fact | None = None
+) -> Iterator[tuple[PlaceKey, CorrectionMark.FoundBy, bool]]:
+    """Yield the places of the evidence, and those with the same words, said before the heir."""
+    sources = list(_list_sources(fact))
+    before = _find_end(sources, heir) if heir else ALL_TIME
+    for message in sources:
+        if message.occurred_at < before and not claim.is_taken_back_in(message.content):
             is_certain = claim.is_said_in(message.content, is_source=True)
             yield (Place.MESSAGE, message.id), FoundBy.EVIDENCE, is_certain
-    for place, text in _texts_with(fact, claim.pattern):
+    for place, text in _texts_with(fact, claim.pattern, before):
         if claim.is_said_in(text):
             yield place, FoundBy.WORDS, True
+
+
+def _find_end(sources: Sequence[Message], heir: Fact) -> datetime:
+    """Return when the heir of a fact was first said; all time if the fact was said only since."""
+    said = min((message.occurred_at for message in _list_sources(heir)), default=heir.created_at)
+    return said if any(message.occurred_at < said for message in sources) else ALL_TIME
 
 
 def _list_sources(fact: Fact) -> Iterator[Message]:
@@ -176,21 +194,27 @@ def _messages_of(fact: Fact) -> QuerySet[Message]:
     )
 
 
-def _texts_with(fact: Fact, pattern: str) -> Iterator[tuple[PlaceKey, str]]:
+def _texts_with(fact: Fact, pattern: str, before: datetime) -> Iterator[tuple[PlaceKey, str]]:
     """Yield matching texts of the conversation, the newest of each kind."""
     tenant, home = fact.tenant, fact.conversation_id
-    messages = _messages_of(fact).filter(content__iregex=pattern).order_by("-seq")
-    episodes = Episode.objects.of(tenant).filter(conversation=home, withheld_by=None)
+    messages = _messages_of(fact).filter(content__iregex=pattern, occurred_at__lt=before)
+    episodes = Episode.objects.of(tenant).filter(
+        conversation=home, withheld_by=None, start_at__lt=before
+    )
     worded = episodes.filter(Q(title__iregex=pattern) | Q(summary__iregex=pattern))
     headlines = Concat("title", Value("\n", TextField()), "summary")
     facts = Fact.objects.of(tenant).filter(conversation=home, invalid_at=None).exclude(id=fact.id)
-    alike = facts.filter(fact__iregex=pattern).order_by("-id")
+    alike = facts.filter(fact__iregex=pattern, valid_at__lt=before).order_by("-id")
     # Of notes the index has the words; this app does not know their table.
     notes = SearchUnit.objects.of(tenant).filter(
-        conversation=home, kind=UnitKind.NOTE, invalid_at=None, lexical_text__iregex=pattern
+        conversation=home,
+        kind=UnitKind.NOTE,
+        invalid_at=None,
+        lexical_text__iregex=pattern,
+        valid_at__lt=before,
     )
     texts = {
-        Place.MESSAGE: messages.values_list("id", "content"),
+        Place.MESSAGE: messages.order_by("-seq").values_list("id", "content"),
         Place.EPISODE: worded.order_by("-first_seq").values_list("id", headlines),
         Place.FACT: alike.values_list("id", "fact"),
         Place.NOTE: notes.order_by("-id").values_list("memory_id", "lexical_text"),

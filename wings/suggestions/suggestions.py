@@ -4,11 +4,13 @@ A curator's decision is a changeset with its actor and reason, and so can be rev
 """
 
 import uuid
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from memoryproject.edge.errors import Conflict, get_row
+from memoryproject.edge.errors import Conflict, NotFound, Problem, get_row
 from memoryproject.tenancy.models import Tenant
 from semantic import curation
 from semantic.curation import Act
@@ -38,70 +40,162 @@ def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Sugges
     return visible.exclude(new_fact__invalidated_because=waiting).exclude(OPEN)
 
 
-def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID, merges: bool = False) -> Suggestion:
-    """Close a fact as superseded: the old one, or the shorter of two duplicates.
+def group_suggestions(rows: Iterable[Suggestion]) -> list[list[Suggestion]]:
+    """Return suggestions by question: those of one kind whose facts hang together.
 
-    The other duplicate takes over its evidence; with `merges` any two facts count as duplicates.
-
-    Raises:
-        NotFound: the tenant has no such suggestion.
-        Conflict: it is no longer open.
-        Problem: no reason.
+    What others said in a user's conversation is a question of that conversation alone, since a
+    changeset of another one could not be undone for it.
     """
-    with transaction.atomic():
-        suggestion, ledger = lock_open(act, suggestion_id)
-        old, new = suggestion.old_fact, suggestion.new_fact
-        merges = merges or suggestion.kind == SuggestionKind.DUPLICATE
-        if new is not None and merges:
-            old, new = sorted((old, new), key=lambda fact: len(fact.fact))
-            support = curation.support_of(old)
-            reinforce_fact(new, support, ledger, Change.Action.MERGE, Decision.ACCEPTED)
-        invalidate_fact(
-            old,
-            ledger=ledger,
-            valid_until=new.valid_at if new else suggestion.valid_until or ledger.now,
-            superseded_by=new,
-            note=Decision.ACCEPTED,
-        )
-        if not merges:
-            mark_places(old, ledger.changeset, new.fact if new else "")
-        return decide(suggestion, Decision.ACCEPTED, ledger)
+    groups: list[tuple[set[Hashable], list[Suggestion]]] = []
+    for row in rows:
+        homes = frozenset(fact.conversation_id for fact in facts_of(row) if fact.user_id)
+        keys: set[Hashable] = {(row.kind, homes, fact.id) for fact in facts_of(row)}
+        beside = [group for group in groups if group[0] & keys]
+        groups = [group for group in groups if group not in beside]
+        several = [other for _, others in beside for other in others]
+        groups.append((keys.union(*(known for known, _ in beside)), [*several, row]))
+    return [several for _, several in groups]
+
+
+def facts_of(row: Suggestion) -> list[Fact]:
+    """Return the facts of a suggestion, the old one first."""
+    return [fact for fact in (row.old_fact, row.new_fact) if fact is not None]
+
+
+def find_between(
+    tenant: Tenant, kind: SuggestionKind, fact_ids: Collection[uuid.UUID]
+) -> list[uuid.UUID]:
+    """Return the ids of the open suggestions of a kind that are about these facts alone."""
+    rows = find_suggestions(tenant).filter(kind=kind, old_fact__in=fact_ids)
+    between = rows.filter(Q(new_fact=None) | Q(new_fact__in=fact_ids))
+    return list(between.order_by("id").values_list("id", flat=True))
+
+
+def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
+    """Retire a fact as superseded: the old one, or the shorter of two duplicates.
+
+    Raises as `decide_together`.
+    """
+    named = get_row(find_by_id(act.tenant, [suggestion_id]), "suggestion")
+    is_same = named.kind == SuggestionKind.DUPLICATE
+    kept = max(facts_of(named)[::-1], key=lambda fact: len(fact.fact)) if is_same else named.new_fact
+    holding = {kept.id} if kept else set()
+    return decide_together(act=act, suggestion_ids=[suggestion_id], holding=holding)[0]
 
 
 def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     """Leave both facts as they are, and do not suggest this again; raises as accepting."""
+    named = get_row(find_by_id(act.tenant, [suggestion_id]), "suggestion")
+    holding = {fact.id for fact in facts_of(named)}
+    return decide_together(act=act, suggestion_ids=[suggestion_id], holding=holding)[0]
+
+
+def decide_together(
+    *,
+    act: Act,
+    suggestion_ids: Collection[uuid.UUID],
+    holding: Collection[uuid.UUID],
+    merges: bool = False,
+    versions: Mapping[uuid.UUID, int] = {},
+) -> list[Suggestion]:
+    """Decide on suggestions by which of their facts hold, in one changeset; return them.
+
+    The other facts are retired, each superseded by the newest fact that holds: of those that it was
+    suggested with, or else of all. A fact that another has followed was true until then. With
+    `merges`, and for duplicates, facts that hold take over the evidence of those they supersede.
+    `versions`: those that the person has seen.
+
+    Raises:
+        NotFound: the tenant lacks one of the suggestions.
+        Conflict: one is no longer open, or a fact has changed.
+        Problem: no reason, or nothing holds that could take over evidence.
+    """
     with transaction.atomic():
-        suggestion, ledger = lock_open(act, suggestion_id)
-        pair = (suggestion.old_fact_id, suggestion.new_fact_id)
-        ledger.note(Change.Action.SKIP, *pair, note=Decision.DECLINED)
-        return decide(suggestion, Decision.DECLINED, ledger)
+        rows, ledger = lock_open(act, suggestion_ids, versions=versions)
+        merges = merges or rows[0].kind == SuggestionKind.DUPLICATE
+        facts = {fact.id: fact for row in rows for fact in facts_of(row)}
+        held = [fact for fact in facts.values() if fact.id in holding]
+        if merges and not held:
+            raise Problem("Choose the fact that stays.")
+        for fact in sorted(facts.values(), key=_by_time):
+            if fact not in held:
+                _retire(fact, rows, held, ledger, merges=merges)
+        for row in rows:
+            gone = [fact for fact in facts_of(row) if fact not in held]
+            is_accepted = row.old_fact in gone or (merges and bool(gone))
+            if not is_accepted:
+                ids = (row.old_fact_id, row.new_fact_id)
+                ledger.note(Change.Action.SKIP, *ids, note=Decision.DECLINED)
+            decide(row, Decision.ACCEPTED if is_accepted else Decision.DECLINED, ledger)
+        ledger.close()
+        return rows
+
+
+def _by_time(fact: Fact) -> tuple[datetime, uuid.UUID]:
+    return fact.valid_at, fact.id
+
+
+def _retire(
+    fact: Fact, rows: Sequence[Suggestion], held: Sequence[Fact], ledger: Ledger, *, merges: bool
+) -> None:
+    """Retire a fact in favor of the newest that holds, and mark the places that still state it."""
+    about = [row for row in rows if fact in facts_of(row)]
+    rivals = {rival for row in about for rival in facts_of(row)} - {fact}
+    heir = max(rivals.intersection(held) or held, key=_by_time, default=None)
+    ends = [rival.valid_at for rival in rivals if rival.valid_at > fact.valid_at]
+    if heir is None:
+        ends = [row.valid_until or ledger.now for row in about]
+    elif merges:
+        support = curation.support_of(fact)
+        reinforce_fact(heir, support, ledger, Change.Action.MERGE, Decision.ACCEPTED)
+    invalidate_fact(
+        fact,
+        ledger=ledger,
+        valid_until=min([*ends, heir.valid_at] if heir else ends),
+        superseded_by=heir,
+        note=Decision.ACCEPTED,
+    )
+    if not merges:
+        mark_places(fact, ledger.changeset, heir.fact if heir else "", heir=heir)
+
+
+def find_by_id(tenant: Tenant, ids: Collection[uuid.UUID]) -> QuerySet[Suggestion]:
+    """Return suggestions with their facts."""
+    rows = Suggestion.objects.of(tenant).select_related("old_fact", "new_fact")
+    return rows.filter(id__in=ids)
 
 
 def lock_open(
-    act: Act, suggestion_id: uuid.UUID, *, erases: bool = False
-) -> tuple[Suggestion, Ledger]:
-    """Lock an open suggestion with its facts, and start the changeset of a decision.
+    act: Act,
+    suggestion_ids: Collection[uuid.UUID],
+    *,
+    erases: bool = False,
+    versions: Mapping[uuid.UUID, int] = {},
+) -> tuple[list[Suggestion], Ledger]:
+    """Lock open suggestions with their facts, and start the changeset of a decision.
 
     Suggestions to erase are handled by `forgetting`.
     """
-    rows = Suggestion.objects.of(act.tenant).filter(id=suggestion_id)
-    named = get_row(rows, "suggestion")
-    if (named.kind == SuggestionKind.ERASE) != erases:
+    named = find_by_id(act.tenant, suggestion_ids)
+    ids = {fact.id for row in named for fact in facts_of(row)}
+    if len(named) < len(set(suggestion_ids)):
+        raise NotFound("There is no such suggestion.")
+    if any((row.kind == SuggestionKind.ERASE) != erases for row in named):
         raise Conflict("What somebody asked to forget is decided on by a person, one by one.")
-    ids = (named.old_fact_id, named.new_fact_id)
-    locked = curation.lock_facts(act, list(filter(None, ids)))
-    suggestion = rows.filter(OPEN).first()
-    if suggestion is None:
+    locked = curation.lock_facts(act, list(ids), versions) if ids else []
+    rows = list(named.filter(OPEN).order_by("id"))
+    if not rows or len(rows) < len(named):
         raise Conflict("The suggestion is no longer open.")
     by_id: dict[uuid.UUID | None, Fact] = {fact.id: fact for _, facts in locked for fact in facts}
-    suggestion.old_fact, suggestion.new_fact = by_id[ids[0]], by_id.get(ids[1])
-    suggestion.tenant = act.tenant
-    return suggestion, curation.open_ledger(act, suggestion.old_fact.conversation)
+    for row in rows:
+        row.old_fact, row.new_fact = by_id[row.old_fact_id], by_id.get(row.new_fact_id)
+        row.tenant = act.tenant
+    home = next((fact for fact in by_id.values() if fact.user_id), rows[0].old_fact)
+    return rows, curation.open_ledger(act, home.conversation)
 
 
-def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> Suggestion:
+def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> None:
+    """Store the decision on a suggestion."""
     suggestion.decision, suggestion.decided_by = decision, ledger.changeset
     suggestion.is_reopened = False
     suggestion.save(update_fields=["decision", "decided_by", "is_reopened"])
-    ledger.close()
-    return suggestion
