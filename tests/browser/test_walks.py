@@ -23,7 +23,7 @@ from tests.browser.conftest import Visit
 from tests.browser.story import LONELY, WRONG_SENTENCE, Story
 from tests.browser.test_screens import WCAG, find_faults, keep_picture
 from tests.conftest import make_agent
-from tests.semantic.learning import Talk, new, repeats
+from tests.semantic.learning import Talk, contradicts, new
 from wings.notes.models import Link, Note
 
 pytestmark = pytest.mark.gate
@@ -307,20 +307,36 @@ def test_a_curator_says_something_and_sees_it_become_a_fact_without_a_reload(
         assert find_faults(tab, width, WCAG) == []
 
 
-def test_a_curator_clears_ten_suggestions_by_keyboard(visit: LogIn, story: Story) -> None:
+def test_a_curator_clears_a_queue_by_keyboard_without_loading_it_anew(
+    visit: LogIn, story: Story
+) -> None:
     tab = visit("curator")
+    page = tab.page
     talk = Talk(make_agent("a shop", "shop agent"))
-    worn = [f"Nora wears {number} hats." for number in range(10)]
-    talk.learn(*map(new, worn))
+    names = [
+        a + b for a in ("An", "Ber", "Cor", "Dor") for b in ("na", "ta", "ka", "la", "ma", "ra")
+    ]
+    pairs = [(f"{name} lives in Ghent.", f"{name} lives in Oslo.") for name in names]
     talk.learn(
-        *(new(f"Jonas has seen it: {hat}") for hat in worn),
-        hints=[repeats(hat, f"Jonas has seen it: {hat}") for hat in worn],
+        *(new(line) for pair in pairs for line in pair), hints=[contradicts(*p) for p in pairs]
     )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.resource_type}"))
     tab.open(f"{reverse('console:review_queue')}?tenant=a+shop")
-    for left in range(10, 0, -1):
-        expect(tab.page.get_by_text(f"{left} to decide on.")).to_be_visible()
-        tab.press("ad"[left % 2])
-    expect(tab.page.get_by_text("Nothing is to be decided in a shop.")).to_be_visible()
-    decided = Suggestion.objects.of(talk.agent.tenant).order_by("decision")
-    assert [row.decision for row in decided] == ["accepted"] * 5 + ["declined"] * 5
-    assert sum(f"Nora wears {number} hats." in talk.held() for number in range(10)) == 5
+    expect(page.locator(".queue-current kbd").first).to_be_visible()
+    for left in range(23, 3, -1):
+        tab.press("1" if left % 2 else "2")
+        tab.press("Enter")
+        expect(page.locator('[data-count="left"]')).to_have_text(str(left))
+    tab.press("j")
+    tab.press("a")
+    expect(page.locator('[data-count="left"]')).to_have_text("3")
+    expect(page.locator('[data-count="mine"]')).to_have_text("21")
+    assert asked.count("GET document") == 1 and asked.count("POST fetch") == 21
+    assert asked.count("GET fetch") < 21, "more cards come before they run out, not after each"
+    decided = Suggestion.objects.of(talk.agent.tenant)
+    counts = [decided.filter(decision=name).count() for name in ("accepted", "declined", "")]
+    assert counts == [10, 11, 3]
+    tab.press("u")
+    expect(page.locator('[data-count="left"]')).to_have_text("4")
+    assert decided.filter(decision="declined", is_reopened=True).count() == 1

@@ -12,6 +12,7 @@ from jobs.draining import drain_jobs
 from semantic.models import CorrectionMark, Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
+from tests.semantic.learning import leave_suggestion
 
 pytestmark = pytest.mark.django_db
 
@@ -202,6 +203,21 @@ def test_what_had_been_said_before_is_learnt_with_its_mark(ana: Agent, dogs: uui
     assert bark.invalidated_because == Fact.Because.WRONG
     assert bark.fact not in ask(ana, dogs)
     assert_problem(ana.post(path, {**body, "mark_ids": [str(mark.id)]}), 400)
+
+
+def test_what_was_said_since_a_newer_fact_is_not_marked_when_that_replaces_the_old(
+    ana: Agent, dogs: uuid.UUID
+) -> None:
+    for line in ("I have two dogs now.", "Three dogs took three hours a walk."):
+        ana.say(dogs, line)
+    ana.flush(dogs)
+    newer = Fact.objects.of(ana.tenant).select_related("changeset").get(fact__contains="two dogs")
+    row = leave_suggestion(ana, old_fact(ana), newer)
+    assert ana.post(f"suggestions/{row.id}/accept").status_code == 200
+    marks = CorrectionMark.objects.of(ana.tenant)
+    assert {mark.state for mark in marks} == {"active"}
+    messages = Message.objects.of(ana.tenant).filter(id__in=marks.values("place_id"))
+    assert sorted(row.seq for row in messages) == [1, 2]
 
 
 def test_what_is_searched_and_read_is_marked(ana: Agent, dogs: uuid.UUID) -> None:

@@ -6,6 +6,7 @@ A curator's decision is a changeset with its actor and reason, and so can be rev
 import uuid
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -46,15 +47,17 @@ def group_suggestions(rows: Iterable[Suggestion]) -> list[list[Suggestion]]:
     What others said in a user's conversation is a question of that conversation alone, since a
     changeset of another one could not be undone for it.
     """
-    groups: list[tuple[set[Hashable], list[Suggestion]]] = []
+    groups: dict[Hashable, list[Suggestion]] = {}
     for row in rows:
-        homes = frozenset(fact.conversation_id for fact in facts_of(row) if fact.user_id)
-        keys: set[Hashable] = {(row.kind, homes, fact.id) for fact in facts_of(row)}
-        beside = [group for group in groups if group[0] & keys]
-        groups = [group for group in groups if group not in beside]
-        several = [other for _, others in beside for other in others]
-        groups.append((keys.union(*(known for known, _ in beside)), [*several, row]))
-    return [several for _, several in groups]
+        beside = {id(group): group for key in _keys_of(row) if (group := groups.get(key))}
+        joined = [*chain.from_iterable(beside.values()), row]
+        groups |= {key: joined for other in joined for key in _keys_of(other)}
+    return [*{id(group): group for group in groups.values()}.values()]
+
+
+def _keys_of(row: Suggestion) -> list[Hashable]:
+    homes = frozenset(fact.conversation_id for fact in facts_of(row) if fact.user_id)
+    return [(row.kind, homes, fact.id) for fact in facts_of(row)]
 
 
 def facts_of(row: Suggestion) -> list[Fact]:
@@ -62,9 +65,7 @@ def facts_of(row: Suggestion) -> list[Fact]:
     return [fact for fact in (row.old_fact, row.new_fact) if fact is not None]
 
 
-def find_between(
-    tenant: Tenant, kind: SuggestionKind, fact_ids: Collection[uuid.UUID]
-) -> list[uuid.UUID]:
+def find_between(tenant: Tenant, kind: str, fact_ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
     """Return the ids of the open suggestions of a kind that are about these facts alone."""
     rows = find_suggestions(tenant).filter(kind=kind, old_fact__in=fact_ids)
     between = rows.filter(Q(new_fact=None) | Q(new_fact__in=fact_ids))
@@ -78,7 +79,9 @@ def accept_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
     """
     named = get_row(find_by_id(act.tenant, [suggestion_id]), "suggestion")
     is_same = named.kind == SuggestionKind.DUPLICATE
-    kept = max(facts_of(named)[::-1], key=lambda fact: len(fact.fact)) if is_same else named.new_fact
+    kept = (
+        max(facts_of(named)[::-1], key=lambda fact: len(fact.fact)) if is_same else named.new_fact
+    )
     holding = {kept.id} if kept else set()
     return decide_together(act=act, suggestion_ids=[suggestion_id], holding=holding)[0]
 

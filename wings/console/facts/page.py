@@ -1,7 +1,9 @@
 """The page of a fact: sources, versions, history, similar facts, answers that served it."""
 
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -56,7 +58,7 @@ def get_story(request: HttpRequest, fact: Fact) -> Mapping[str, Any]:
     kind = SuggestionKind.CONTRADICTION
     rivals = [row.new_fact for row in rows if row.old_fact_id == fact.id and row.kind == kind]
     served = sees("retrieval.view_retrieval")
-    sources = read_sources(fact, reader)
+    sources = read_sources([fact], reader)[fact.id]
     history = render_changes(fact.tenant, changes, about=fact)
     exposures = list_servings(fact, EXPOSURES_AT_MOST) if served else []
     return {
@@ -141,27 +143,32 @@ def find_done(request: HttpRequest, tenant: Tenant) -> Changeset | None:
     return done if done is not None and reverts.find_revert(done) is None else None
 
 
-def read_sources(fact: Fact, reader: Reader) -> list[Any]:
-    """Return a fact's evidence with episodes, by three queries, withdrawn evidence last.
+def read_sources(facts: Sequence[Fact], reader: Reader) -> dict[uuid.UUID, list[Any]]:
+    """Return the evidence of a tenant's facts with episodes, by fact, withdrawn evidence last.
 
-    Each other conversation with evidence of it costs one more.
-
-    `lines` has the messages that are evidence and their neighbors; each with whether it is
-    evidence, and whether others before it are left out.
+    One query, and one for each conversation with evidence. `lines` has the messages that are
+    evidence and their neighbors; each with whether it is evidence, and whether others before it
+    are left out.
     """
-    rows = reader.rows(Evidence.objects.of(fact.tenant).filter(fact=fact))
-    rows = rows.select_related("episode", "changeset", "withdrawn_by")
-    first: list[Any] = list(rows.order_by("id")[:EPISODES_AT_MOST])
-    evidence = sorted(first, key=lambda row: row.withdrawn_by_id is not None)
-    for home in {row.conversation_id for row in evidence}:
-        own = [row for row in evidence if row.conversation_id == home]
+    homes = {fact.id: fact.conversation_id for fact in facts}
+    sources: dict[uuid.UUID, list[Any]] = {fact.id: [] for fact in facts}
+    rows = reader.rows(Evidence.objects.of(facts[0].tenant).filter(fact__in=facts))
+    rows = rows.select_related("episode", "changeset", "withdrawn_by").order_by("id")
+    for row in rows[: EPISODES_AT_MOST * len(facts)]:
+        if len(sources[row.fact_id]) < EPISODES_AT_MOST:
+            sources[row.fact_id].append(row)
+    by_home: dict[uuid.UUID, list[Any]] = {}
+    for row in chain.from_iterable(sources.values()):
+        by_home.setdefault(row.conversation_id or homes[row.fact_id], []).append(row)
+    for home, own in by_home.items():
         seqs = {seq for row in own for seq in _seqs_shown(row)}
-        place = home or fact.conversation_id
-        messages = Message.objects.of(fact.tenant).filter(conversation=place, seq__in=seqs)
-        shown = read_transcript(messages, conversation_id=place, reader=reader)
+        messages = Message.objects.of(facts[0].tenant).filter(conversation=home, seq__in=seqs)
+        shown = read_transcript(messages, conversation_id=home, reader=reader)
         for row in own:
             row.lines = list(_lines_of(row, shown))
-    return evidence
+    for several in sources.values():
+        several.sort(key=lambda row: row.withdrawn_by_id is not None)
+    return sources
 
 
 def _seqs_shown(row: Evidence) -> list[int]:

@@ -30,7 +30,7 @@ from wings.console.home import metrics, sections
 from wings.console.home.metrics import DAYS_A_SPAN, Span
 from wings.console.home.sections import Tile, Widget
 from wings.console.pages import Answer, admin_page, choose_tenant, read_choice
-from wings.console.queue.page import list_items
+from wings.console.queue.items import list_items
 from wings.console.texts import TOUR
 from wings.suggestions import automatic, suggestions, triage
 

@@ -24,7 +24,7 @@ from wings.console.charts import Chart, Series
 from wings.console.counting import cap_counts, count_capped, render_sum
 from wings.console.home import metrics
 from wings.console.home.metrics import Span, join_spans, rows_address, span_unit
-from wings.console.queue.page import Item
+from wings.console.queue.items import Item
 from wings.memory_tests.memory_tests import count_verdicts
 
 REASON_COLOURS = {"superseded": "blue", "wrong": "red", "reverted": "orange", "erased": "grey"}

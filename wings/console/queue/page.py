@@ -1,8 +1,8 @@
 """The review queue: shows items, most important first, and takes decisions."""
 
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +11,7 @@ from django import forms
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,132 +19,27 @@ from episodic.revealing import Reader
 from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
-from retrieval.models import MemoryTest
-from retrieval.receipts import count_served
-from semantic import corrections, curation, queries
+from semantic import corrections, curation
 from semantic.curation import REASON_AT_MOST, Act
 from semantic.engines import SuggestionKind
-from semantic.models import Change, Changeset, CorrectionMark, Fact, Suggestion, Triage
+from semantic.models import Change, Changeset, Fact
 from wings.console.facts.actions import SEES_FACT, read_versions
-from wings.console.facts.changes import render_note
-from wings.console.facts.page import find_done, read_sources
-from wings.console.labels import name_conversations
+from wings.console.facts.page import find_done
 from wings.console.pages import Answer, admin_page, record
+from wings.console.queue.items import CANDIDATES, CHOICES, list_items, show_sources
 from wings.console.texts import TEXTS
 from wings.forgetting import facts as forgetting
 from wings.suggestions import automatic, suggestions, triage
 
-CANDIDATES = 200
-"""Number of newest suggestions of each kind that are ranked."""
 ERASE = "erasure.erase"
 SHOWN_AT_MOST = 20
 """Number of items on the page: each is shown with its facts' messages."""
 SNOOZE = timedelta(days=7)
-REASONS = TEXTS["queue_reasons"]
 DECISIONS, SET_ASIDE = TEXTS["queue_decisions"], TEXTS["queue_set_aside"]
 FILTERS = ("fact", "mine", "aside")
+TAKES, ANSWERS = ("accept", "decline"), ("choose", "all", "none", "merge")
 PAGE = ("console/queue/queue.html", "Review queue")
-
-
-@dataclass(slots=True)
-class Item:
-    """An item to review. `doubt`: probability that something is wrong with it, 0 to 1."""
-
-    kind: str
-    """suggestion, pending, dangling, marks or test."""
-    title: str
-    why: str
-    row: Suggestion | Fact | MemoryTest
-    about: tuple[Fact, ...]
-    """Its facts, the old one first; a test has none."""
-    doubt: float = 0.5
-    times: int = 0
-    conversations: int = 0
-    triage: Triage | None = None
-    facts: list[tuple[str, Fact, list[Any]]] = field(default_factory=list)
-    """Facts to show, each with a label and its sources."""
-    place: str = ""
-    """Name of its conversation."""
-
-    @property
-    def key(self) -> str:
-        """Its name in a form; for a fact, with the version that the person has seen."""
-        version = f":{self.row.version}" if isinstance(self.row, Fact) else ""
-        return f"{self.kind}:{self.row.id}{version}"
-
-
-def list_items(
-    tenant: Tenant,
-    *,
-    now: datetime,
-    rates: triage.Rates,
-    about: uuid.UUID | None = None,
-    assignee: str = "",
-    set_aside: bool = False,
-) -> list[Item]:
-    """Return the items to review, the most harmful first, ties newest first.
-
-    `rates`: how often rules were right. `about`: only items about one fact. `set_aside`: snoozed
-    and kept items instead.
-    """
-    items = [item for item in _find_items(tenant, rates) if about is None or about in _ids([item])]
-    known = triage.read_triage(tenant, _ids(items))
-    served = count_served(tenant, _ids(items))
-    for item in items:
-        item.triage = known.get(item.about[0].id) if item.about else None
-        counts = [served.get(fact.id, (0, 0)) for fact in item.about]
-        item.times, item.conversations = max(counts, default=(0, 0))
-    wanted = [
-        item
-        for item in items
-        if triage.is_set_aside(item.triage, now=now) == set_aside
-        and (not assignee or (item.triage and item.triage.assignee == assignee))
-    ]
-    return sorted(
-        wanted, key=lambda item: ((1 + item.times) * item.doubt, item.row.id), reverse=True
-    )
-
-
-def show_sources(items: Sequence[Item], reader: Reader) -> None:
-    """Load the messages behind the facts shown, as far as the person may read them."""
-    names = name_conversations((item.row.conversation_id for item in items), reader)
-    for item in items:
-        item.place = names[item.row.conversation_id]
-        labels = ("Old", "New") if len(item.about) == 2 else ("Fact",)
-        pairs = zip(labels, item.about, strict=False)  # a test is about no fact
-        item.facts = [(label, fact, read_sources(fact, reader)) for label, fact in pairs]
-
-
-def _ids(items: Sequence[Item]) -> set[uuid.UUID]:
-    return {fact.id for item in items for fact in item.about}
-
-
-def _find_items(tenant: Tenant, rates: triage.Rates) -> Iterator[Item]:
-    open_ones = suggestions.find_suggestions(tenant).select_related("changeset")
-    for row in open_ones.order_by("-id")[:CANDIDATES]:
-        decided, accepted = rates.get((row.kind, row.reason), (0, 0))
-        about = tuple(filter(None, (row.old_fact, row.new_fact)))
-        for fact in about:
-            fact.tenant = tenant
-        title = f"looks like a {row.kind}" if row.new_fact else "may no longer be true"
-        if row.kind == SuggestionKind.ERASE:
-            title = "is to be forgotten: erase it for good, or restore it"
-        doubt = (accepted + 1) / (decided + 2)
-        yield Item("suggestion", title, render_note(row.reason), row, about, doubt)
-    proposed = CorrectionMark.objects.of(tenant).filter(state=CorrectionMark.State.PROPOSED)
-    marked = Fact.objects.of(tenant).filter(id__in=proposed.values("fact"))
-    facts = {
-        ("pending", "pending review"): queries.facts_waiting(tenant),
-        ("dangling", "says not whom"): triage.find_dangling(tenant),
-        ("marks", "corrected, perhaps not everywhere"): marked,
-    }
-    for (kind, title), rows in facts.items():
-        newest = rows.select_related("conversation", "changeset").order_by("-id")
-        for fact in newest[:CANDIDATES]:
-            yield Item(kind, title, REASONS[kind], fact, (fact,))
-    red = MemoryTest.objects.of(tenant).filter(broken_by__isnull=False)
-    for test in red.select_related("conversation").order_by("-id")[:CANDIDATES]:
-        yield Item("test", "a memory test is red", REASONS["test"], test, (), doubt=1.0)
+DONE = "console/queue/done.html"
 
 
 class NoteForm(forms.Form):
@@ -165,48 +60,61 @@ def show_queue(request: HttpRequest, tenant: Tenant) -> Answer:
 
 @admin_page(*PAGE, *SEES_FACT, of_one_tenant=True, posts=True)
 def decide(request: HttpRequest, tenant: Tenant) -> Answer:
-    """Apply a decision about one item, and return to the queue."""
+    """Apply a decision about one item, and return to the queue.
+
+    A script gets what takes the place of the card alone.
+    """
+    is_script = request.headers.get("X-Requested-With") == "fetch"
     decision = request.POST.get("decision", "")
     kept = {name: request.POST[name] for name in FILTERS if request.POST.get(name)}
+    done: Changeset | None = None
     try:
-        if decision not in DECISIONS | SET_ASIDE:
-            raise Problem("Accept or decline an entry.")
-        entry, actor = request.POST.get("entry", ""), request.user.get_username()
         if decision in DECISIONS:
-            done = DECISIONS[decision]
-            reason = request.POST.get("reason", "").strip() or f"{done} in the review queue."
-            act = Act(tenant, actor, reason)
-            check_may_erase(request, tenant, entry, decision)
-            changeset = decide_on(act, entry, decision, request.POST.get("sentence", ""))
-            if changeset is None:
-                messages.success(request, "Erased.")
-            else:
-                kept["done"] = str(changeset.id)
+            done = _decide(request, tenant, decision)
+            said = "Erased."
+        elif decision in SET_ASIDE:
+            set_aside(tenant, request.POST, decision, actor=request.user.get_username())
+            said = f"{SET_ASIDE[decision]}."
         else:
-            set_aside(tenant, request.POST, decision, actor=actor)
-            messages.success(request, f"{SET_ASIDE[decision]}.")
+            raise Problem("Choose what is to be done about an entry.")
     except Problem as problem:
+        if is_script:
+            return render(request, DONE, {"problem": problem.message}, status=400)
         return _read(request, tenant, problem=problem.message)
+    if is_script:
+        return render(request, DONE, {"said": said, **_read_done(done)})
+    if done is None:
+        messages.success(request, said)
+    else:
+        kept["done"] = str(done.id)
     query = urlencode({"tenant": tenant.name, **kept})
     return redirect(f"{reverse('console:review_queue')}?{query}")
 
 
-def check_may_erase(request: HttpRequest, tenant: Tenant, key: str, decision: str) -> None:
-    """Raise Problem if a decision would erase a fact and the person may not."""
-    kind, _, name = key.partition(":")
-    row_id = read_id(name) if kind == "suggestion" and decision != "decline" else None
-    if row_id and forgetting.find_request(tenant, row_id) and not request.user.has_perm(ERASE):
+def _decide(request: HttpRequest, tenant: Tenant, decision: str) -> Changeset | None:
+    sent = request.POST
+    entry, actor = sent.get("entry", ""), request.user.get_username()
+    is_erased = entry.startswith(f"{SuggestionKind.ERASE}:") and decision != "decline"
+    if is_erased and not request.user.has_perm(ERASE):
         raise Problem("Erasing for good is for superusers. You may restore it.")
+    reason = sent.get("reason", "").strip() or f"{DECISIONS[decision]} in the review queue."
+    holding = set(filter(None, map(read_id, sent.getlist("holds"))))
+    act = Act(tenant, actor, reason)
+    return decide_on(act, entry, decision, sent.get("sentence", ""), holding)
 
 
-def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changeset | None:
+def decide_on(
+    act: Act, key: str, decision: str, sentence: str = "", holding: Collection[uuid.UUID] = ()
+) -> Changeset | None:
     """Apply a decision; return the changeset, or None if a fact was erased.
+
+    `holding`: the facts that were chosen.
 
     Raises:
         Problem: it is refused.
     """
     kind, _, name = key.partition(":")
-    versions, suggestion_id = read_versions(name), read_id(name)
+    versions, row_id = read_versions(name), read_id(name)
     changeset: Changeset | None
     if decision == "correct" and versions:
         ((fact_id, version),) = list(versions.items())[:1]
@@ -215,17 +123,24 @@ def decide_on(act: Act, key: str, decision: str, sentence: str = "") -> Changese
         changeset = corrections.correct_fact(
             act=act, fact_id=fact_id, sentence=sentence, version=version
         ).changeset
-    elif kind == "pending" and versions and decision != "merge":
+    elif kind == "pending" and versions and decision in TAKES:
         do = curation.approve_facts if decision == "accept" else curation.reject_facts
         changeset = do(act=act, fact_ids=list(versions), versions=versions)[0]
-    elif kind != "suggestion" or suggestion_id is None or decision == "correct":
-        raise Problem("There is no such entry.")
-    elif decision == "decline":
-        changeset = forgetting.decline_suggestion(act=act, suggestion_id=suggestion_id).decided_by
+    elif kind in CHOICES and versions and decision in ANSWERS:
+        rows = suggestions.decide_together(
+            act=act,
+            suggestion_ids=suggestions.find_between(act.tenant, kind, versions),
+            holding={"all": set(versions), "none": set()}.get(decision, holding),
+            merges=decision == "merge",
+            versions=versions,
+        )
+        changeset = rows[0].decided_by
+    elif kind == SuggestionKind.ERASE and row_id and decision in TAKES:
+        accepts = decision == "accept"
+        do_erase = forgetting.accept_suggestion if accepts else forgetting.decline_suggestion
+        changeset = do_erase(act=act, suggestion_id=row_id).decided_by
     else:
-        changeset = forgetting.accept_suggestion(
-            act=act, suggestion_id=suggestion_id, merges=decision == "merge"
-        ).decided_by
+        raise Problem("There is no such entry.")
     return changeset
 
 
@@ -274,23 +189,36 @@ def _read(request: HttpRequest, tenant: Tenant, *, problem: str = "") -> dict[st
         set_aside=bool(chosen["aside"]),
     )
     show_sources(items[:SHOWN_AT_MOST], Reader(request.user))
-    done = find_done(request, tenant)
+    decided = count_decided(tenant, now=now)
     return {
         "problem": problem,
         "owner": tenant,
         "items": items[:SHOWN_AT_MOST],
         "total": len(items),
-        "is_cut": len(items) >= CANDIDATES,
+        "is_cut": suggestions.find_suggestions(tenant).count() > CANDIDATES,
+        "decided": (decided[request.user.get_username()], decided.total()),
         "chosen": chosen,
         "rules": automatic.list_automations(tenant, now=now, rates=rates),
         "proven_from": (automatic.DECIDED_AT_LEAST, automatic.PERCENT_AT_LEAST),
-        "done": done,
-        "done_fact": _find_fact(done) if done else None,
         "reason_at_most": REASON_AT_MOST,
+        **_read_done(find_done(request, tenant)),
     }
 
 
-def _find_fact(done: Changeset) -> uuid.UUID | None:
-    """Return the fact of the last decision, whose questions can be asked again."""
+def count_decided(tenant: Tenant, *, now: datetime) -> Counter[str]:
+    """Return how many changes people made since midnight (UTC) that are in effect, by person."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Changeset.objects.of(tenant).filter(started_at__gte=midnight)
+    undone = today.filter(reverts__isnull=False).values("reverts")
+    made = today.filter(kind=Changeset.Kind.CURATION).exclude(id__in=undone)
+    by_people = made.exclude(actor__startswith=triage.AUTOMATIC)
+    return Counter(by_people.values_list("actor", flat=True))
+
+
+def _read_done(done: Changeset | None) -> dict[str, Any]:
+    """Return the last decision, and its fact, whose questions can be asked again."""
+    if done is None:
+        return {"done": None}
     changes = Change.objects.of(done.tenant).filter(changeset=done, memory_id__isnull=False)
-    return changes.order_by("-position").values_list("memory_id", flat=True).first()
+    newest = changes.order_by("-position").values_list("memory_id", flat=True).first()
+    return {"done": done, "done_fact": newest}

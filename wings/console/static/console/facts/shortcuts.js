@@ -4,7 +4,12 @@
 const FIELDS = "input:not([type=hidden]), select, textarea";
 
 function isTyping(target) {
-  return target instanceof Element && Boolean(target.closest("input, select, textarea, [contenteditable]"));
+  return target instanceof Element && Boolean(target.closest("input:not([type=checkbox]), select, textarea, [contenteditable]"));
+}
+
+// Enter is also the key of what has the focus.
+function isPressing(event) {
+  return event.key === "Enter" && (event.repeat || Boolean(event.target.closest("a, button, summary")));
 }
 
 document.addEventListener("keydown", (event) => {
@@ -15,7 +20,7 @@ document.addEventListener("keydown", (event) => {
     open.querySelector("summary").focus();
     return;
   }
-  if (isTyping(event.target)) return;
+  if (isTyping(event.target) || isPressing(event)) return;
   const found = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   if (!found) return;
   event.preventDefault();
