@@ -124,7 +124,7 @@ def decline_suggestion(*, act: Act, suggestion_id: uuid.UUID) -> Suggestion:
             put_state(fact, State(), ledger=ledger, note=suggestions.Decision.DECLINED)
         else:  # it has been said and learned again since
             ledger.note(Change.Action.SKIP, fact.id, note=suggestions.Decision.DECLINED)
-        suggestions.decide(row, suggestions.Decision.DECLINED, ledger)
+        suggestions.decide([row], suggestions.Decision.DECLINED, ledger)
         ledger.close()
         quarantine = row.withholding
     if quarantine is not None and quarantine.lifted_at is None:

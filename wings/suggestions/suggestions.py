@@ -123,15 +123,21 @@ def decide_together(
         for fact in sorted(facts.values(), key=_by_time):
             if fact not in held:
                 _retire(fact, rows, held, ledger, merges=merges)
-        for row in rows:
-            gone = [fact for fact in facts_of(row) if fact not in held]
-            is_accepted = row.old_fact in gone or (merges and bool(gone))
-            if not is_accepted:
-                ids = (row.old_fact_id, row.new_fact_id)
-                ledger.note(Change.Action.SKIP, *ids, note=Decision.DECLINED)
-            decide(row, Decision.ACCEPTED if is_accepted else Decision.DECLINED, ledger)
+        accepted = [row for row in rows if _is_accepted(row, held, merges=merges)]
+        declined = [row for row in rows if row not in accepted]
+        for row in declined:
+            ids = (row.old_fact_id, row.new_fact_id)
+            ledger.note(Change.Action.SKIP, *ids, note=Decision.DECLINED)
+        decide(accepted, Decision.ACCEPTED, ledger)
+        decide(declined, Decision.DECLINED, ledger)
         ledger.close()
         return rows
+
+
+def _is_accepted(row: Suggestion, held: Sequence[Fact], *, merges: bool) -> bool:
+    """Return whether what was suggested is done: the old fact is retired, or one of two alike."""
+    retired = [fact for fact in facts_of(row) if fact not in held]
+    return row.old_fact in retired or (merges and bool(retired))
 
 
 def _by_time(fact: Fact) -> tuple[datetime, uuid.UUID]:
@@ -197,8 +203,10 @@ def lock_open(
     return rows, curation.open_ledger(act, home.conversation)
 
 
-def decide(suggestion: Suggestion, decision: Decision, ledger: Ledger) -> None:
-    """Store the decision on a suggestion."""
-    suggestion.decision, suggestion.decided_by = decision, ledger.changeset
-    suggestion.is_reopened = False
-    suggestion.save(update_fields=["decision", "decided_by", "is_reopened"])
+def decide(rows: Sequence[Suggestion], decision: Decision, ledger: Ledger) -> None:
+    """Store a decision on suggestions."""
+    values = {"decision": decision, "decided_by": ledger.changeset, "is_reopened": False}
+    for row in rows:
+        row.decision, row.decided_by, row.is_reopened = decision, ledger.changeset, False
+    ids = [row.id for row in rows]
+    Suggestion.objects.of(ledger.conversation.tenant).filter(id__in=ids).update(**values)

@@ -2,10 +2,12 @@
 // and fetches more cards before they run out.
 "use strict";
 
-const LEAST = 5; // Open cards below which more are fetched.
+const LEAST = 10; // Open cards below which more are fetched.
 const queue = document.getElementById("queue");
 let current = null;
 let fetching = false;
+let sent = 0; // Decisions sent, and those of them that are not answered yet.
+let pending = 0;
 
 function listCards() {
   return [...queue.querySelectorAll("[data-card]:not([inert])")];
@@ -54,9 +56,13 @@ async function decide(card, form, button) {
   const cards = listCards();
   const at = cards.indexOf(card);
   const answer = send(form, button);
+  sent += 1;
+  pending += 1;
   card.inert = true;
   goTo(cards[at + 1] || cards[at - 1]);
+  fetchMore();
   const [isDone, text] = await answer;
+  pending -= 1;
   if (!isDone) {
     card.querySelector(".act-error")?.remove();
     card.insertAdjacentHTML("afterbegin", text);
@@ -75,23 +81,25 @@ async function decide(card, form, button) {
   for (const [name, step] of Object.entries(steps)) {
     if (readCount(name)) readCount(name).textContent = Number(readCount(name).textContent) + step;
   }
-  await fetchMore();
+  fetchMore();
 }
 
+// At the end it fetches what the server counts then.
 async function fetchMore() {
   const open = listCards().length;
   const left = Number(readCount("left")?.textContent ?? 0);
-  if (fetching || open > LEAST || (open && left <= open)) return;
+  if (fetching || open > LEAST || (left <= open + pending && open + pending)) return;
   fetching = true;
+  const known = pending ? -1 : sent;
   try {
     const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
     const progress = page.getElementById("queue-progress");
-    if (!progress) return;
-    document.getElementById("queue-progress").replaceWith(progress);
+    if (progress && known === sent) document.getElementById("queue-progress").replaceWith(progress);
     for (const card of page.querySelectorAll("[data-card]")) {
       if (!document.getElementById(card.id)) queue.append(card);
     }
     if (!current) goTo(listCards()[0]);
+  } catch { /* It is tried again after the next decision. */
   } finally {
     fetching = false;
   }
