@@ -9,10 +9,9 @@ import pytest
 
 from episodic.models import Message
 from jobs.draining import drain_jobs
-from semantic.models import CorrectionMark, Evidence, Fact
+from semantic.models import CorrectionMark, Evidence, Fact, Suggestion
 from tests.api.problems import assert_problem
 from tests.conftest import Agent, make_agent
-from tests.semantic.learning import leave_suggestion
 
 pytestmark = pytest.mark.django_db
 
@@ -211,8 +210,8 @@ def test_what_was_said_since_a_newer_fact_is_not_marked_when_that_replaces_the_o
     for line in ("I have two dogs now.", "Three dogs took three hours a walk."):
         ana.say(dogs, line)
     ana.flush(dogs)
-    newer = Fact.objects.of(ana.tenant).select_related("changeset").get(fact__contains="two dogs")
-    row = leave_suggestion(ana, old_fact(ana), newer)
+    newer = Fact.objects.of(ana.tenant).get(fact__contains="two dogs")
+    row = Suggestion.objects.of(ana.tenant).get(old_fact=old_fact(ana), new_fact=newer)
     assert ana.post(f"suggestions/{row.id}/accept").status_code == 200
     marks = CorrectionMark.objects.of(ana.tenant)
     assert {mark.state for mark in marks} == {"active"}
