@@ -58,7 +58,8 @@ class Item:
     @property
     def name(self) -> str:
         """What its buttons act on."""
-        return self.title if len(self.about) > 1 else self.about[0].fact if self.about else ""
+        first = self.about[0].fact if self.about else ""
+        return f"{self.title} {first}" if len(self.about) > 1 else first
 
     @property
     def chooses(self) -> bool:
