@@ -21,7 +21,7 @@ from django.utils.text import capfirst
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
-from memoryproject.adminkit.site import TABLES
+from memoryproject.adminkit.site import MAKERS, TABLES
 from memoryproject.edge import replicas
 from memoryproject.edge.http import is_away
 from memoryproject.wings import list_wings
@@ -88,7 +88,10 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
         """Show the list, read from a replica if it has the person's last change."""
         entry = TABLES.get(self.model._meta.label_lower, {})
         title = capfirst(self.model._meta.verbose_name_plural)
-        extra_context = {"title": title, "about": entry.get("about", ""), **(extra_context or {})}
+        maker = MAKERS.get(self.model._meta.label_lower)
+        shown = {"maker": maker if maker and maker.is_for(request.user) else None}
+        shown |= {"title": title, "about": entry.get("about", "")}
+        extra_context = {**shown, **(extra_context or {})}
         if request.method != "GET":
             return super().changelist_view(request, extra_context)
         self.has_view_or_change_permission(request)  # rights are looked up at the primary

@@ -78,17 +78,20 @@ class Place:
 
 
 def _read_entry(entry: dict[str, Any]) -> Entry:
+    """Return a page of the menu, or the page with a form that makes a row of a list."""
     page, permission = entry.get("page", ""), entry.get("permission", "")
     if "table" in entry:
         app, model = entry["table"].split(".")
         page, permission = f"admin:{app}_{model}_changelist", f"{app}.view_{model}"
-    return Entry(entry["title"], entry["icon"], page, permission, entry.get("internal", False))
+    return Entry(entry["title"], entry.get("icon", "add"), page, permission, entry.get("internal", False))
 
 
 PLACES = [
     Place(place["title"], place["icon"], tuple(map(_read_entry, place["entries"])))
     for place in MENU["places"]
 ]
+MAKERS = {name: _read_entry(entry["make"]) for name, entry in TABLES.items() if "make" in entry}
+"""The pages with a form that makes a row, by table."""
 
 
 def describe_frame(request: HttpRequest) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from tests.console.visitors import SUPERUSER, visit_as
 from tests.emptying import delete_all_rows
 from wings.console.models import ImportRun
 from wings.erasure.models import Erasure
+from wings.events.models import Webhook
 from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
 from wings.people.models import Person
@@ -168,6 +169,9 @@ PAGES = {
     "console:key_revoke": Page("os", get=405, post=302),
     "console:key_rotate": Page("os", get=405, post=302),
     "console:key_rate": Page("os", get=405, post=302),
+    "console:webhook_new": Page("os", post=400),
+    "console:webhook_test": Page("os", get=405, post=302),
+    "console:webhook_delete": Page("os", get=405, post=302),
     "console:budget": Page("os", post=400),
     "console:quota": Page("os", get=405, post=302),
     "console:tour": Page(STAFF, post=200),
@@ -288,6 +292,7 @@ def fill_slot(slot: str) -> Any:
         "run_id": ImportRun,
         "withholding_id": Withholding,
         "test_id": MemoryTest,
+        "webhook_id": Webhook,
         "id": User,
     }
     if slot == "import_id":

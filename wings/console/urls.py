@@ -25,6 +25,7 @@ from wings.console.people import page as people
 from wings.console.playground import page as playground
 from wings.console.queue import page as queue
 from wings.console.try_it import page as try_it
+from wings.console.webhooks import page as webhooks
 from wings.erasure.models import Scope
 
 
@@ -47,6 +48,8 @@ urlpatterns = [
     path("keys/<uuid:key_id>/revoke/", keys.revoke_key, name="key_revoke"),
     path("keys/<uuid:key_id>/rotate/", keys.rotate_key, name="key_rotate"),
     path("keys/<uuid:key_id>/rate/", keys.set_key_rate, name="key_rate"),
+    path("webhooks/new/", webhooks.make_webhook, name="webhook_new"),
+    *_acts("webhooks/<uuid:webhook_id>/", webhooks.change_webhook, "webhook", "test", "delete"),
     path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
     path("tenants/<uuid:tenant_id>/quota/", keys.set_quota, name="quota"),
     *_acts("facts/<uuid:fact_id>/", facts.change_fact, "fact", "invalidate", "restore", "correct"),

@@ -27,8 +27,9 @@ from wings.console.keys import page as key_page
 from wings.console.notes import page as note_page
 from wings.console.people import page as person_page
 from wings.console.signin.adapters import remove_second_factors
+from wings.console.webhooks import page as webhook_page
 from wings.erasure.models import Erasure
-from wings.events.models import Event
+from wings.events.models import Event, Webhook
 from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
 from wings.people.models import Person
@@ -41,6 +42,7 @@ WING = Wing(
             "console/jobs/job.html", job_page.get_job_story, actions=(job_page.retry_selected,)
         ),
         Event: Story(actions=(job_page.redeliver_selected,)),
+        Webhook: Story("console/webhooks/webhook.html", webhook_page.get_story),
         LLMCall: Story("console/jobs/call.html", job_page.get_call_story),
         APIKey: Story("console/keys/key.html", key_page.get_key_story),
         Tenant: Story("console/keys/tenant.html", key_page.get_tenant_story),

@@ -3,24 +3,20 @@
 import uuid
 from datetime import timedelta
 
-from django.conf import settings
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memoryproject.database.clock import read_database_clock
-from memoryproject.edge.errors import Problem, get_row
+from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import Column, ContentField, Output, Strict, WordField
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error, describe
-from memoryproject.process.addresses import find_webhook_fault
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from wings.events import outbox, sending
 from wings.events.models import URL_AT_MOST, Event, EventType, Webhook
 
-WEBHOOKS_AT_MOST = 20
-"""Number of webhooks of a tenant: each event is stored once for each of them."""
 OVERLAP = timedelta(days=1)
 """Time after a rotation for which the old secret signs, too."""
 
@@ -132,18 +128,9 @@ class Webhooks(WebhookView):
         201: The webhook, with its secret. Keep it: it is not shown again.
         """
         params, tenant = self.read(WebhookInput), self.tenant()
-        fault = find_webhook_fault(params["url"], settings.WEBHOOK_NETWORKS)
-        if fault:
-            raise Problem("The request has errors.", fields={"url": [f"This {fault}."]})
-        if Webhook.objects.of(tenant).count() >= WEBHOOKS_AT_MOST:
-            raise Problem(f"There are {WEBHOOKS_AT_MOST} webhooks already: delete one.")
-        webhook = Webhook.objects.create(
-            tenant=tenant,
-            url=params["url"],
-            types=sorted(set(params.get("types", []))),
-            actor=self.actor(),
+        webhook = outbox.add_webhook(
+            tenant=tenant, url=params["url"], types=params.get("types", []), actor=self.actor()
         )
-        webhook.refresh_from_db()
         return Response(WebhookWithSecret(webhook).data, status=201)
 
 

@@ -2,17 +2,24 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
 from jobs.enqueue import enqueue
 from jobs.models import Kind
+from memoryproject.edge.errors import Problem
+from memoryproject.process.addresses import find_webhook_fault
 from memoryproject.tenancy.models import Tenant
 from wings.events.models import Event, EventType, Webhook
 from wings.events.notices import NOTICES
+
+
+WEBHOOKS_AT_MOST = 20
+"""Number of webhooks of a tenant: each event is stored once for each of them."""
 
 
 class NewEvent(NamedTuple):
@@ -79,6 +86,23 @@ def redeliver(event: Event) -> None:
         )
         enqueue(tenant=event.tenant, kind=Kind.DELIVER, scope=event.webhook_id)
     event.refresh_from_db()
+
+
+def add_webhook(*, tenant: Tenant, url: str, types: Iterable[str], actor: str) -> Webhook:
+    """Create a webhook for these types of events; without any, for all.
+
+    Raises:
+        Problem: the address is not permitted; the tenant has the maximum number of webhooks.
+    """
+    fault = find_webhook_fault(url, settings.WEBHOOK_NETWORKS)
+    if fault:
+        raise Problem("The request has errors.", fields={"url": [f"This {fault}."]})
+    if Webhook.objects.of(tenant).count() >= WEBHOOKS_AT_MOST:
+        raise Problem(f"There are {WEBHOOKS_AT_MOST} webhooks already: delete one.")
+    columns = {"url": url, "types": sorted(set(types)), "actor": actor}
+    webhook = Webhook.objects.create(tenant=tenant, **columns)
+    webhook.refresh_from_db()
+    return webhook
 
 
 def delete_webhook(webhook: Webhook) -> None:

@@ -57,6 +57,8 @@ def _derive(webhook: Webhook, version: int) -> bytes:
 TIMEOUT_S = 10.0
 """Seconds for a whole delivery, from the name lookup to the status."""
 GONE = 410
+TEST = "webhook.test"
+"""Type of the event that a person sends to try a webhook."""
 USER_AGENT = "memory-server-webhooks/1"
 
 
@@ -70,6 +72,10 @@ class Outcome(NamedTuple):
     @property
     def is_delivered(self) -> bool:
         return self.status is not None and 200 <= self.status < 300
+
+    def __str__(self) -> str:
+        answer = f"no answer ({self.error})" if self.status is None else f"status {self.status}"
+        return f"{answer} after {self.latency_ms} ms"
 
 
 def is_refused(address: str) -> bool:
@@ -96,6 +102,14 @@ def sending_to(url: str) -> Iterator[Sender]:
         headers={"User-Agent": USER_AGENT, "Content-Type": "application/json"},
     ) as client:
         yield Sender(client, Line())
+
+
+def send_test(webhook: Webhook, *, now: datetime) -> Outcome:
+    """Post an event of the type `webhook.test`, which is not stored; see `send`."""
+    data = {"webhook_id": str(webhook.id)}
+    event = Event(tenant=webhook.tenant, type=TEST, data=data, created_at=now)
+    with sending_to(webhook.url) as sender:
+        return send(sender, webhook, event, now=now)
 
 
 def send(sender: Sender, webhook: Webhook, event: Event, *, now: datetime) -> Outcome:

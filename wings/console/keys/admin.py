@@ -119,7 +119,6 @@ def render_cost(key: Any) -> str:
 class APIKeyAdmin(ReadOnlyAdmin):
     """Keys with their last seven days (UTC), today included."""
 
-    list_before_template = "console/keys/bar.html"
     hidden = ("hash", "previous_hash")
     list_display = (
         "name state trend calls errors refused p95 bytes cost last_used_at acts prefix scopes "

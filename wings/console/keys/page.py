@@ -134,7 +134,8 @@ def rotate_key(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
 def show_secret(request: HttpRequest, title: str, created: services.NewKey) -> HttpResponse:
     template = "console/keys/secret.html"
-    return pages.show_page(request, template, title=title, key=created.key, secret=created.secret)
+    key, secret = created.key, created.secret
+    return pages.show_page(request, template, title=title, key=key, name=key.name, secret=secret)
 
 
 @pages.action_for(MANAGE)

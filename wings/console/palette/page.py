@@ -21,7 +21,7 @@ from indexing.tenant_search import QUERY_AT_MOST, Scope
 from jobs.models import Job
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import RECENT_KEY, read_id
-from memoryproject.adminkit.site import PLACES
+from memoryproject.adminkit.site import MAKERS, PLACES
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.models import Retrieval
@@ -79,10 +79,11 @@ def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
 
 def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
     """Yield the entries of the menu whose title holds the words, for who may open them."""
-    for place in PLACES:
-        for entry in place.entries:
-            if entry.is_for(request.user) and typed.casefold() in entry.title.casefold():
-                yield Item(entry.title, place.title, entry.address, entry.icon)
+    entries = [(entry, place.title) for place in PLACES for entry in place.entries]
+    entries += [(maker, "a form") for maker in MAKERS.values()]
+    for entry, about in entries:
+        if entry.is_for(request.user) and typed.casefold() in entry.title.casefold():
+            yield Item(entry.title, about, entry.address, entry.icon)
 
 
 def find_rows(request: HttpRequest, named: uuid.UUID) -> Iterator[Item]:

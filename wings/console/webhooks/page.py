@@ -1,0 +1,67 @@
+"""The pages of a webhook: make it, with its secret shown once, try it, and delete it."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+
+from memoryproject.database.clock import read_database_clock
+from memoryproject.tenancy.models import Tenant
+from wings.console import pages
+from wings.console.forms import TextForm
+from wings.console.keys.admin import MANAGE
+from wings.events import outbox, sending
+from wings.events.models import URL_AT_MOST, EventType, Webhook
+
+LIST = "admin:events_webhook_changelist"
+
+
+class WebhookForm(TextForm):
+    url = forms.CharField(max_length=URL_AT_MOST, widget=forms.URLInput)
+    types = forms.MultipleChoiceField(
+        choices=EventType.choices, required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+
+@never_cache
+@pages.admin_page(pages.FORM, "Make a webhook", MANAGE, of_one_tenant=True)
+def make_webhook(request: HttpRequest, tenant: Tenant) -> pages.Answer:
+    """Ask for an address; create the webhook, and show its secret this one time."""
+    form = WebhookForm(request.POST if request.method == "POST" else None)
+    actor = request.user.get_username()
+    webhook = pages.create(
+        request, form, lambda: outbox.add_webhook(tenant=tenant, actor=actor, **form.cleaned_data)
+    )
+    if webhook is None:
+        return {"form": form, "back": reverse(LIST)}
+    secret = sending.write_secret(webhook)
+    template = "console/webhooks/secret.html"
+    return pages.show_page(
+        request, template, title="Webhook made", webhook=webhook, name=webhook.url, secret=secret
+    )
+
+
+def get_story(request: HttpRequest, webhook: Webhook) -> Mapping[str, Any]:
+    return {"records": pages.list_records(Webhook, webhook.id)}
+
+
+@pages.action_for(MANAGE)
+def change_webhook(request: HttpRequest, webhook_id: uuid.UUID, name: str) -> HttpResponse:
+    """Post a test delivery and show its outcome, or delete the webhook."""
+    webhook = pages.get_row(Webhook, webhook_id)
+    if name == "delete":
+        pages.record(request, webhook, "deleted it")
+        outbox.delete_webhook(webhook)
+        messages.success(request, "Deleted.")
+        return redirect(LIST)
+    outcome = sending.send_test(webhook, now=read_database_clock())
+    pages.record(request, webhook, f"sent a test delivery: {outcome}")
+    tell = messages.success if outcome.is_delivered else messages.error
+    tell(request, f"Test delivery: {outcome}.")
+    return pages.redirect_to(webhook)
