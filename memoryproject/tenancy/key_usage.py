@@ -14,18 +14,20 @@ import threading
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import Error, connection
-from django.db.models import F, IntegerField, Sum
+from django.db.models import F, IntegerField, QuerySet, Sum
 from django.db.models.expressions import RawSQL
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from memoryproject.database.clock import execute, read_sql
 from memoryproject.database.ids import make_id
+from memoryproject.edge.callers import client_address
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, KeyUsage
 
@@ -42,10 +44,20 @@ ADD = read_sql(__file__, "write_key_usage.sql")
 P95 = read_sql(__file__, "key_p95.sql")
 
 
-class Failure(NamedTuple):
-    """A call that was refused or failed, in words."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that was refused or failed, in words, and the address that it came from."""
 
     what: str
+    caller: str = field(default="", compare=False)
+
+
+class FailureCount(NamedTuple):
+    """Calls that failed of the same, and an address that one of the latest came from."""
+
+    what: str
+    calls: int
+    caller: str
 
 
 Counts = Counter[str | int | Failure]
@@ -65,7 +77,8 @@ def describe_failure(request: HttpRequest, response: HttpResponseBase) -> Failur
     body = getattr(response, "data", None) or {}
     fields = ", ".join(name for name in sorted(body.get("fields", ())) if FIELD.fullmatch(name))
     message = AN_ID.sub("…", body.get("message", "")) + (f" ({fields})" if fields else "")
-    return Failure(f"{response.status_code} {request.method} {route}: {message}"[:FAILURE_AT_MOST])
+    what = f"{response.status_code} {request.method} {route}: {message}"[:FAILURE_AT_MOST]
+    return Failure(what, client_address(request) or "")
 
 
 def count_answer(
@@ -120,7 +133,9 @@ def write_counts() -> None:
             "day": str(day),
             "latencies": [count[place] for place in range(BUCKETS)],
             "failures": {
-                name.what: number for name, number in count.items() if isinstance(name, Failure)
+                name.what: [number, name.caller]
+                for name, number in count.items()
+                if isinstance(name, Failure)
             },
             **{name: number for name, number in count.items() if isinstance(name, str)},
         }
@@ -178,6 +193,31 @@ def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, d
     sums = rows.values_list("tenant_id").annotate(Sum("calls"), Sum("refused"), failed=failed)
     names = ("calls", "refused", "errors")
     return {tenant_id: dict(zip(names, counts, strict=True)) for tenant_id, *counts in sums}
+
+
+def sum_failures(days: Iterable[Mapping[str, Any] | None]) -> list[FailureCount]:
+    """Return what calls of some days failed of, the most frequent first.
+
+    The days are the `failures` of `KeyUsage`, the latest first. An earlier version stored a number
+    in place of the pair of number and address.
+    """
+    sums: dict[str, FailureCount] = {}
+    for failures in days:
+        for what, value in (failures or {}).items():
+            calls, caller = value if isinstance(value, list) else (value, "")
+            known = sums.get(what, FailureCount(what, 0, caller))
+            sums[what] = known._replace(calls=known.calls + calls)
+    return sorted(sums.values(), key=lambda failure: (-failure.calls, failure.what))
+
+
+def find_failing(ids: Sequence[uuid.UUID], *, day: date) -> QuerySet[KeyUsage]:
+    """Return the tenants' keys of whose calls of a day more than half were not answered well.
+
+    `failed` counts these calls; the key with most of them comes first.
+    """
+    failed = F("errors") + F("faults") + F("refused")
+    rows = KeyUsage.across_tenants.filter(tenant_id__in=ids, day=day).annotate(failed=failed)
+    return rows.filter(calls__lt=2 * F("failed")).select_related("key").order_by("-failed", "-id")
 
 
 def p95_of_key(*, since: date) -> RawSQL:

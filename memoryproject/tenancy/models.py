@@ -254,7 +254,8 @@ class KeyUsage(TenantModel):
     failures = models.JSONField(
         null=True,
         help_text="Calls by what was answered from 400 on: status, method, route and message; the "
-        "20 most frequent. NULL: none, or counted by an earlier version.",
+        "20 most frequent, each with its number and an address that it came from of late. NULL: "
+        "none, or counted by an earlier version.",
     )
 
     class Meta(TenantModel.Meta):

@@ -32,7 +32,7 @@ from tests.conftest import Agent, make_agent
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.emptying import delete_all_rows
 from wings.console.models import ImportRun
-from wings.erasure.models import Erasure
+from wings.erasure.models import Erasure, Hold, RetentionPolicy
 from wings.events.models import Webhook
 from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
@@ -161,6 +161,7 @@ PAGES = {
     "console:case_file": Page("cas", post=200),
     "console:case": Page("cas", post=200),
     "console:case_test": Page("cs", get=405, post=400),
+    "console:test_new": Page("cs", post=400),
     "console:test_run": Page("cs", get=405, post=302),
     "console:test_delete": Page("cs", get=405, post=302),
     "console:job_retry": Page("os", get=405, post=302),
@@ -186,6 +187,10 @@ PAGES = {
     "console:import_decide": Page("cs", get=405, post=400),
     "console:import_step": Page("cs", get=405, post=302),
     "console:reveal": Page("as", get=405, post=302),
+    "console:policy_new": Page("s", post=400),
+    "console:policy_delete": Page("s", post=302),
+    "console:hold_new": Page("s", post=400),
+    "console:hold_lift": Page("s", post=302),
     "console:erase_message": Page("s", post=400),
     "console:erase_conversation": Page("s", post=400),
     "console:erase_note": Page("s", post=400),
@@ -293,6 +298,8 @@ def fill_slot(slot: str) -> Any:
         "withholding_id": Withholding,
         "test_id": MemoryTest,
         "webhook_id": Webhook,
+        "policy_id": RetentionPolicy,
+        "hold_id": Hold,
         "id": User,
     }
     if slot == "import_id":

@@ -262,7 +262,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "comment": "emptied where it may quote what is erased",
         "changed_by": WHO,
     },
-    "tenancy_keyusage": {"failures": "routes, and messages of ours without ids or words"},
+    "tenancy_keyusage": {
+        "failures": "routes, messages of ours without ids or words, addresses of callers"
+    },
     "tenancy_apikey": {
         "default_scope": WORD,
         "links": WORD,

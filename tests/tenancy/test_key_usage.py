@@ -46,18 +46,24 @@ def test_what_calls_failed_of_is_counted_and_shown_on_the_keys_page(ana: Agent) 
     unknown = uuid.uuid4()
     for _ in range(2):
         assert ana.post("search", {"nonsense": "Mira is ill"}).status_code == 400
-        usage_of(ana)  # two writes add up
+        usage = usage_of(ana)  # two writes add up, also to the numbers of an earlier version
+        KeyUsage.objects.of(ana.tenant).update(failures={what: 1 for what in usage.failures})
     assert ana.get(f"facts/{unknown}").status_code == 404
     failures = usage_of(ana).failures
     invalid, missing = sorted(failures)
     assert invalid.startswith("400 POST api/v0/search: The request has errors. (nonsense, query")
     assert missing.startswith("404 GET api/v0/facts/<id:fact_id>: ")
-    assert failures == {invalid: 2, missing: 1}
+    assert failures == {invalid: [2, "127.0.0.1"], missing: [1, "127.0.0.1"]}
     assert "Mira" not in invalid and str(unknown) not in missing
     operator = visit_as("operator")
     shown = operator.get(reverse("admin:tenancy_apikey_change", args=[ana.key.pk])).content.decode()
     assert "400 POST api/v0/search: The request has errors." in shown
+    assert "127.0.0.1" in shown
+    page = operator.get(reverse("admin:tenancy_apikey_changelist")).content.decode()
+    assert "400 POST api/v0/search: The request has errors." in page
     home = operator.get(reverse("admin:index"), {"tenant": ""})
+    ((usage, (cause,)),) = home.context["failing"]
+    assert (usage.key, usage.failed) == (ana.key, 3) and cause == (invalid, 2, "127.0.0.1")
     (row,) = [row for row in home.context["rows"] if row["tenant"] == ana.tenant]
     assert row["errors"] == 3 and not row["is_fine"]
 

@@ -44,7 +44,7 @@ PAGES = {
     "console:export_download", "console:person_export", "console:person_merge",
     "console:person_known",
     "console:person_unmerge", "console:erase_person", "console:erase_user", "console:roll_back",
-    "console:import_run", "console:import_decide",
+    "console:import_run", "console:import_decide", "console:test_new", "console:hold_new",
 }  # fmt: skip
 OWNERS: dict[str, Any] = {
     "fact_id": Fact, "retrieval_id": Retrieval, "memory_id": Memory, "person_id": Person,

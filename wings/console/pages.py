@@ -6,8 +6,9 @@ from contextlib import contextmanager, nullcontext
 from functools import partial, wraps
 from typing import Any, TypeVar
 
+from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.models import Group
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
@@ -27,6 +28,7 @@ from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
+from retrieval.models import MemoryTest
 from wings.console.forms import submit
 from wings.notes.models import Note
 
@@ -34,6 +36,10 @@ ENTRIES_AT_MOST = 50
 CONVERSATIONS_OFFERED = 30
 FAULTS = ("fault", "problem", "errors")
 """Names under which pages show errors."""
+CONVERSATION_INPUT = forms.TextInput(
+    attrs={"list": "conversation-choices", "autocomplete": "off", "spellcheck": "false"}
+)
+"""Input of a conversation's id, with the latest conversations by name to choose from."""
 SEES_CASE = (
     "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
     "episodic.view_message",
@@ -50,22 +56,19 @@ Page = Callable[..., HttpResponseBase]
 
 
 def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
-    """Record that the person changed a row, in the transaction of the change."""
-    registered: Any = admin.site.get_model_admin(type(row))
-    (registered.log_addition if is_new else registered.log_change)(request, row, what)
+    """Record that the person changed a row, in the transaction of the change; a note as a memory.
 
-
-def record_memory(request: HttpRequest, memory: Memory | Note, what: str) -> None:
-    """Record that the person changed a memory, in the transaction of the change.
-
-    The entry only has the memory's id, so that no text remains that an erasure would miss.
+    Of a row that is called by what somebody said or wrote, the entry only has the id, so that no
+    text remains that an erasure would miss.
     """
+    kind = Memory if isinstance(row, Note) else type(row)
+    is_quoting = isinstance(row, Memory | Note | MemoryTest)
     LogEntry.objects.create(
         user_id=str(request.user.pk),
-        content_type=ContentType.objects.get_for_model(Memory),
-        object_id=str(memory.pk),
-        object_repr=f"memory {memory.pk}",
-        action_flag=CHANGE,
+        content_type=ContentType.objects.get_for_model(kind),
+        object_id=str(row.pk),
+        object_repr=f"{kind._meta.verbose_name} {row.pk}" if is_quoting else str(row)[:200],
+        action_flag=ADDITION if is_new else CHANGE,
         change_message=what,
     )
 

@@ -10,6 +10,7 @@ from wings.console.cases import page as cases
 from wings.console.conversations import page as conversations
 from wings.console.conversations import rollback
 from wings.console.erasing import page as erasing
+from wings.console.erasing import retention
 from wings.console.facts import actions as facts
 from wings.console.facts import changes, marks
 from wings.console.graph import links
@@ -84,6 +85,7 @@ urlpatterns = [
     path("case-file/", cases.show_entry, name="case_file"),
     path("case-file/<uuid:retrieval_id>/", cases.show_case, name="case"),
     path("case-file/<uuid:retrieval_id>/test/", cases.create_test, name="case_test"),
+    path("tests/new/", cases.make_test, name="test_new"),
     *_acts("tests/<uuid:test_id>/", cases.change_test, "test", "run", "delete"),
     path("tour/", home.show_tour, name="tour"),
     path("try-it/", try_it.show_try_it, name="try_it"),
@@ -92,6 +94,10 @@ urlpatterns = [
     path("playground/", playground.show_playground, name="playground"),
     path("reveal/<uuid:conversation_id>/", conversations.reveal_conversation, name="reveal"),
     path("erasures/<uuid:erasure_id>/certificate/", erasing.show_certificate, name="certificate"),
+    path("retention/new/", retention.make_policy, name="policy_new"),
+    path("retention/<uuid:policy_id>/delete/", retention.delete_policy, name="policy_delete"),
+    path("holds/new/", retention.make_hold, name="hold_new"),
+    path("holds/<uuid:hold_id>/lift/", retention.lift_hold, name="hold_lift"),
     *(
         path(address, erasing.erase, {"scope": scope}, f"erase_{scope.value}")
         for scope, address in ERASED.items()

@@ -24,7 +24,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic.curation import check_reason
 from semantic.models import Fact
 from wings.erasure import flow, parts, persons, proof, spellings, tenants
-from wings.erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
+from wings.erasure.models import Erasure, Hold, Kept, RetentionPolicy, Scope, State
 from wings.erasure.parts import find_due, holds_of, imports_of
 from wings.notes import erasing as notes
 from wings.notes.models import Note
@@ -160,6 +160,16 @@ def is_large(erasure: Erasure) -> bool:
         return about[: NOTES_WAITED_FOR + 1].count() > NOTES_WAITED_FOR
     rows = Message.objects.of(tenant).filter(conversation=erasure.target).order_by()
     return scope == Scope.CONVERSATION and rows[: limit + 1].count() > limit
+
+
+def check_policy(policy: RetentionPolicy) -> None:
+    """Raise Problem if an unsaved policy has no condition, or one that fits no row."""
+    conditions = (policy.older_than_days, policy.unserved_days, policy.keep_newest)
+    limits = [limit for limit in conditions if limit is not None]
+    if not limits or min(limits) < 1:
+        raise Problem("Say what is no longer kept, in whole numbers from 1.")
+    if policy.source_type and policy.kind != Kept.NOTE:
+        raise Problem("Only notes have a source type.")
 
 
 def apply_policies(*, at_most: int) -> None:

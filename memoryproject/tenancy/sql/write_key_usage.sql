@@ -3,6 +3,7 @@
 -- in:  rows, jsonb: the columns of the rows
 -- out: nothing
 -- index: tenancy_keyusage_one_a_day
+-- Of failures the new address counts; a number without one was stored by an earlier version.
 -- Keys that were erased meanwhile are left out; the order keeps two processes from a deadlock.
 INSERT INTO tenancy_keyusage AS usage (
     id, tenant_id, key_id, day, calls, errors, refused, faults, bytes_in, bytes_out, latencies,
@@ -31,14 +32,17 @@ ON CONFLICT (tenant_id, key_id, day) DO UPDATE SET
         ORDER BY place
     ),
     failures = (
-        SELECT jsonb_object_agg(what, total)
+        SELECT jsonb_object_agg(what, jsonb_build_array(total, caller))
         FROM (
-            SELECT what, sum(count::bigint) AS total
+            SELECT
+                what,
+                sum(coalesce(value ->> 0, value #>> '{}')::bigint) AS total,
+                (array_agg(value ->> 1 ORDER BY is_new DESC))[1] AS caller
             FROM (
-                SELECT * FROM jsonb_each_text(usage.failures)
+                SELECT *, false FROM jsonb_each(usage.failures)
                 UNION ALL
-                SELECT * FROM jsonb_each_text(excluded.failures)
-            ) AS counted (what, count)
+                SELECT *, true FROM jsonb_each(excluded.failures)
+            ) AS counted (what, value, is_new)
             GROUP BY what
             ORDER BY total DESC, what
             LIMIT 20

@@ -345,3 +345,23 @@ def test_a_case_says_that_a_model_answered(
     body = {"conversation_id": str(home.external_id), "query": QUESTION, "min_relevance": 0}
     receipt = Retrieval.objects.of(ana.tenant).get(id=ana.post("ask", body).json()["receipt"])
     assert "<dt>Call</dt><dd>ask</dd>" in open_case(auditor, receipt)
+
+
+def test_a_memory_test_is_made_from_its_list(
+    curator: Client, ana: Agent, told: uuid.UUID
+) -> None:
+    listed = curator.get(
+        reverse("admin:retrieval_memorytest_changelist"), {"tenant": ana.tenant.name}
+    )
+    assert reverse("console:test_new") in listed.content.decode()
+    page = curator.get(reverse("console:test_new")).content.decode()
+    assert f'<option value="{told}">' in page
+    asked = {"query": "Where does Mira live?", "conversation": str(told)}
+    refused = curator.post(reverse("console:test_new"), asked)
+    assert refused.status_code == 400 and "Expect something" in refused.content.decode()
+    asked["must_not_say"] = "Zanzibar\nTimbuktu"
+    assert curator.post(reverse("console:test_new"), asked).status_code == 302
+    test = MemoryTest.objects.of(ana.tenant).get()
+    assert test.passes and test.must_not_say == ["Zanzibar", "Timbuktu"]
+    entry = LogEntry.objects.get(object_id=str(test.id))
+    assert (entry.change_message, entry.object_repr) == ("made it", f"memory test {test.id}")

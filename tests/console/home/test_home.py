@@ -35,7 +35,7 @@ from wings.console.home import metrics, sections
 from wings.console.home.sections import Tile
 
 pytestmark = pytest.mark.django_db
-QUERIES_AT_MOST = 46
+QUERIES_AT_MOST = 47
 
 
 def open_home(browser: Client, **query: Any) -> Any:

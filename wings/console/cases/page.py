@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from episodic.queries import get_by_external_id
 from episodic.revealing import Reader
 from indexing.tenant_search import QUERY_AT_MOST
 from memoryproject.adminkit.base import read_id
@@ -55,6 +56,12 @@ class MemoryTestForm(TextForm):
     must_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
     must_not_say = LinesField(TEXTS_AT_MOST, TEXT_AT_MOST)
     at_most_tokens = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+
+
+class NewTestForm(MemoryTestForm):
+    query = forms.CharField(max_length=QUERY_AT_MOST)
+    conversation = ConversationField(widget=pages.CONVERSATION_INPUT)
+    field_order = ("query", "conversation")
 
 
 @pages.admin_page("console/cases/entry.html", "Why did it say that?", *pages.SEES_CASE)
@@ -167,11 +174,7 @@ def _link_to_playground(retrieval: Retrieval) -> str:
 
 
 @pages.admin_page(
-    "console/cases/test_form.html",
-    "Turn this case into a test",
-    *pages.SEES_CASE,
-    *SEES_TEST,
-    posts=True,
+    pages.FORM, "Turn this case into a test", *pages.SEES_CASE, *SEES_TEST, posts=True
 )
 def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
     of_one = {"conversation__isnull": False}
@@ -188,10 +191,29 @@ def create_test(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
             made_by=request.user.get_username(),
             **form.cleaned_data,
         )
-        memory_tests.create_test(test)
-        return pages.redirect_to(test)
+        return _add_test(request, test)
 
-    return submit(form, create) or {"form": form, "retrieval": retrieval}
+    back = reverse("console:case", args=[retrieval.id])
+    return submit(form, create) or {"form": form, "back": back}
+
+
+@pages.admin_page(pages.FORM, "Make a memory test", *SEES_TEST, of_one_tenant=True)
+def make_test(request: HttpRequest, tenant: Tenant) -> pages.Answer:
+    form = NewTestForm(request.POST if request.method == "POST" else None)
+
+    def create() -> HttpResponse:
+        params = {**form.cleaned_data, "made_by": request.user.get_username()}
+        params["conversation"] = get_by_external_id(tenant, params["conversation"])
+        return _add_test(request, MemoryTest(tenant=tenant, **params))
+
+    back = reverse("admin:retrieval_memorytest_changelist")
+    return submit(form, create) or {"form": form, "back": back}
+
+
+def _add_test(request: HttpRequest, test: MemoryTest) -> HttpResponse:
+    memory_tests.create_test(test)
+    pages.record(request, test, "made it", is_new=True)
+    return pages.redirect_to(test)
 
 
 @pages.action_for(*SEES_TEST)

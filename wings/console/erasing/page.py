@@ -18,7 +18,7 @@ from semantic.models import Changeset
 from wings.console.forms import ReasonForm, submit
 from wings.console.pages import Answer, admin_page, get_row, record
 from wings.erasure import persons, proof, services
-from wings.erasure.models import Erasure, Scope, State
+from wings.erasure.models import Erasure, Hold, RetentionPolicy, Scope, State
 from wings.erasure.parts import imports_of
 from wings.notes.models import Note
 from wings.people.models import Person
@@ -53,7 +53,14 @@ def carry_out(request: HttpRequest, erasure: Erasure, *, reason: str) -> None:
 
 
 def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
-    """Return titles and addresses of the pages that erase a row; imports have theirs in a story."""
+    """Return titles and addresses of the pages that erase a row, or that end a policy or a hold.
+
+    Imports have theirs in a story.
+    """
+    if isinstance(row, RetentionPolicy | Hold) and request.user.has_perm(ERASE):
+        if isinstance(row, RetentionPolicy):
+            return [("Delete…", reverse("console:policy_delete", args=[row.pk]))]
+        return [] if row.lifted_at else [("Lift…", reverse("console:hold_lift", args=[row.pk]))]
     scopes = [scope for scope, (table, _, _) in SUBJECTS.items() if isinstance(row, table)]
     if scopes in ([], [Scope.IMPORT]) or not request.user.has_perm(ERASE):
         return []

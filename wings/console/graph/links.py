@@ -16,7 +16,7 @@ from indexing.kinds import LINK_WORDS, LinkType
 from indexing.models import Memory
 from wings.console.forms import TextForm, submit
 from wings.console.labels import MemoryLabel, name_memories
-from wings.console.pages import Answer, admin_page, find_way_back, get_row, record_memory
+from wings.console.pages import Answer, admin_page, find_way_back, get_row, record
 from wings.notes import link_services
 from wings.notes.models import Link
 
@@ -94,8 +94,8 @@ def delete_link(request: HttpRequest, link_id: uuid.UUID) -> Answer:
 def _record_link(request: HttpRequest, link: Link, verb: str) -> None:
     """Record on both memories what was done to a link between them."""
     start, goal = link.from_memory, link.to_memory
-    record_memory(request, start, f"{verb} a link: {link.link_type} {goal.kind} {goal.id}")
-    record_memory(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")
+    record(request, start, f"{verb} a link: {link.link_type} {goal.kind} {goal.id}")
+    record(request, goal, f"{verb} a link: {start.kind} {start.id} {link.link_type} this")
 
 
 def name_ends(link: Link, reader: Reader) -> tuple[MemoryLabel | None, MemoryLabel | None]:

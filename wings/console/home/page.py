@@ -22,13 +22,15 @@ from jobs.models import Job, LLMCall, State
 from memoryproject.adminkit import values
 from memoryproject.ai.breaker import find_models_away
 from memoryproject.tenancy import key_usage, quotas
-from memoryproject.tenancy.models import StoredSize, Tenant
+from memoryproject.tenancy.key_usage import FailureCount
+from memoryproject.tenancy.models import KeyUsage, StoredSize, Tenant
 from semantic.models import Fact, Suggestion
 from wings.console.charts import Chart
 from wings.console.facts.forms import CURATE
 from wings.console.home import metrics, sections
 from wings.console.home.metrics import DAYS_A_SPAN, Span
 from wings.console.home.sections import Tile, Widget
+from wings.console.keys.page import SEES_USAGE
 from wings.console.pages import Answer, admin_page, choose_tenant, read_choice
 from wings.console.queue.items import list_items
 from wings.console.texts import TOUR
@@ -36,7 +38,7 @@ from wings.suggestions import automatic, suggestions, triage
 
 COUNTS = ("open_jobs", "dead_jobs", "spent", "bytes", "suggested", "pending")
 DAYS = 30
-QUEUE_AT_MOST, STEPS_AT_MOST = 5, 5
+QUEUE_AT_MOST, STEPS_AT_MOST, FAILING_AT_MOST = 5, 5, 5
 SEES_QUEUE = ("semantic.view_fact", "semantic.view_suggestion")
 SEES_AUDIT = ("episodic.view_reveal", "semantic.view_changeset", REVEAL)
 SEES_OVERVIEW = ("tenancy.view_tenant", "jobs.view_job", "tenancy.view_apikey")
@@ -105,6 +107,8 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         shown["stuck"] = backlog.explain_standstill()
         shown["restart"] = backlog.list_restarts().first()
         shown["models_away"] = list(find_models_away())
+    if request.user.has_perm(SEES_USAGE):
+        shown["failing"] = list_failing([tenant] if tenant else read_choice(request).offered, now)
     if tenant is not None:
         widgets = list_widgets(request, tenant, metrics.spans_of(days, now=now), now)
         if request.user.has_perms(SEES_QUEUE):
@@ -128,6 +132,15 @@ def get_story(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         else:
             shown["others"] = tenants
     return {**context, **shown}
+
+
+def list_failing(
+    tenants: Sequence[Tenant], now: datetime
+) -> list[tuple[KeyUsage, list[FailureCount]]]:
+    """Return the keys most of whose calls fail today (UTC), each with the most frequent cause."""
+    ids, today = [tenant.id for tenant in tenants], spending.start_of_day(now).date()
+    rows = key_usage.find_failing(ids, day=today)[:FAILING_AT_MOST]
+    return [(row, key_usage.sum_failures([row.failures])[:1]) for row in rows]
 
 
 def list_widgets(

@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 from jobs.models import LLMCall
 from memoryproject.adminkit.base import ReadOnlyAdmin
 from memoryproject.adminkit.filters import words_filter
-from memoryproject.adminkit.values import NOTHING, coloured_word, column, page_address
+from memoryproject.adminkit.values import NOTHING, coloured_word, column, page_address, short
 from memoryproject.tenancy import key_usage
 from memoryproject.tenancy.key_usage import bucket_ms
 from memoryproject.tenancy.models import APIKey, KeyUsage
@@ -34,11 +34,15 @@ WIDTH, GAP, HEIGHT = 5, 1, 18
 
 
 def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:
-    """Return keys with their usage since a day: `used_…`, `p95_place` and `by_day`."""
+    """Return keys with their usage since a day: `used_…`, `p95_place` and `by_day`.
+
+    `last_failures`: of the last day with any.
+    """
     of_key = KeyUsage.across_tenants.filter(
         tenant=OuterRef("tenant"), key=OuterRef("pk"), day__gte=since
     )
     days = of_key.order_by("day").values(pair=JSONObject(day="day", calls="calls"))
+    failed = of_key.filter(failures__isnull=False).order_by("-day").values("failures")
     return keys.annotate(
         used_calls=Coalesce(_sum(of_key, "calls"), 0),
         used_errors=Coalesce(_sum(of_key, F("errors") + F("faults")), 0),
@@ -47,6 +51,7 @@ def annotate_keys(keys: QuerySet[APIKey], *, since: date) -> QuerySet[APIKey]:
         used_cost=_sum(_with_cost(of_key), "cost"),
         p95_place=key_usage.p95_of_key(since=since),
         by_day=ArraySubquery(days),
+        last_failures=Subquery(failed[:1]),
     )
 
 
@@ -111,6 +116,12 @@ def render_p95(key: Any) -> str:
     return NOTHING if key.p95_place is None else f"≤ {bucket_ms(key.p95_place):,} ms"
 
 
+def render_reason(key: Any) -> str:
+    """Return what most calls of the last day with failures failed of."""
+    failures = key_usage.sum_failures([key.last_failures])
+    return short(failures[0].what) if failures else NOTHING
+
+
 def render_cost(key: Any) -> str:
     return NOTHING if key.used_cost is None else f"{key.used_cost:.4f}"
 
@@ -121,7 +132,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
 
     hidden = ("hash", "previous_hash")
     list_display = (
-        "name state trend calls errors refused p95 bytes cost last_used_at acts prefix scopes "
+        "name state trend calls errors reason refused p95 bytes cost last_used_at acts prefix scopes "
         "tenant"
     ).split()
     list_filter = (words_filter("state", key_states), "tenant")
@@ -132,6 +143,7 @@ class APIKeyAdmin(ReadOnlyAdmin):
     )
     calls = column("calls (7 days)", lambda key: f"{key.used_calls:,}", "used_calls")
     errors = column("errors", lambda key: f"{key.used_errors:,}", "used_errors")
+    reason = column("last fails of", render_reason)
     refused = column("Refused (429)", lambda key: f"{key.used_refused:,}", "used_refused")
     p95 = column("p95", render_p95, "p95_place")
     cost = column("cost (share)", render_cost, "used_cost")

@@ -1,7 +1,6 @@
 """Pages of a key and a tenant, and their actions: keys, limits, quotas, budgets, on record."""
 
 import uuid
-from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -20,7 +19,7 @@ from jobs.models import Job
 from memoryproject.adminkit import values
 from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
-from memoryproject.tenancy import limits, quotas, services
+from memoryproject.tenancy import key_usage, limits, quotas, services
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
 from wings.console import pages
 from wings.console.keys import forms
@@ -40,15 +39,12 @@ def get_key_story(request: HttpRequest, key: APIKey) -> Mapping[str, Any]:
     calls = {str(row.day): row.calls for row in days}
     since = now.date() - timedelta(days=DAYS - 1)
     week = [row for row in days if row.day >= since]
-    failures = Counter[str]()
-    for row in week:
-        failures.update(row.failures or {})
     failed = [row.errors + row.faults + row.refused >= row.calls for row in week]
     return {
         "days": days,
         "spark": draw_days(calls, days=USAGE_DAYS) if days else "",
         "key_state": state,
-        "failures": failures.most_common(FAILURES_SHOWN),
+        "failures": key_usage.sum_failures(row.failures for row in week)[:FAILURES_SHOWN],
         "all_fail": state == "active" and bool(failed) and all(failed),
         "key_rate": limits.describe_rate(key),
         "old_secret_until": key.previous_until if state == "active" else None,

@@ -27,7 +27,7 @@ from wings.console.pages import (
     admin_page,
     get_row,
     list_records,
-    record_memory,
+    record,
     redirect_to,
 )
 from wings.console.texts import TEXTS
@@ -199,7 +199,7 @@ def change_note(request: HttpRequest, note_id: uuid.UUID) -> Answer:
         if changed.version == form.cleaned_data["version"]:
             raise Problem("Nothing is different: nothing was written.")
         reason = form.cleaned_data["reason"]
-        record_memory(request, changed, f"wrote version {changed.version}: {reason}")
+        record(request, changed, f"wrote version {changed.version}: {reason}")
         messages.success(request, "Written. The earlier version is kept.")
         return redirect_to(note)
 
@@ -231,7 +231,7 @@ def delete_or_restore(request: HttpRequest, note_id: uuid.UUID, name: str) -> An
         else:
             services.restore_note(tenant=note.tenant, note_id=note.id)
             messages.success(request, "Restored, with its links.")
-        record_memory(request, note, f"{name}d it: {reason}")
+        record(request, note, f"{name}d it: {reason}")
         return redirect_to(note)
 
     title = f"{name.capitalize()} a note"

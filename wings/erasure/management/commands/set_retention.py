@@ -7,16 +7,20 @@ much that would be now; without --apply nothing is set. Without a kind list the 
 import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from indexing.kinds import SourceType
-from memoryproject.tenancy.management.naming import find_tenant
+from memoryproject.tenancy.management.naming import ServiceCommand, find_tenant
 from memoryproject.tenancy.walls import acting_for
+from wings.erasure import services
 from wings.erasure.models import Kept, RetentionPolicy
 from wings.erasure.parts import count_due
 
 
-class Command(BaseCommand):
+COLUMNS = ("kind", "source_type", "older_than_days", "unserved_days", "keep_newest")
+
+
+class Command(ServiceCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -44,21 +48,15 @@ class Command(BaseCommand):
                     raise CommandError("The tenant has no such policy.")
                 policies.filter(id=gone[0].id).delete()
             elif options["kind"]:
-                self._set(RetentionPolicy(tenant=tenant, **self._read(options)), options["apply"])
+                columns = {name: options[name] for name in COLUMNS}
+                actor = f"command, {getpass.getuser()}"
+                policy = RetentionPolicy(tenant=tenant, actor=actor, **columns)
+                self._set(policy, options["apply"])
             for policy in policies.order_by("id"):
                 self.stdout.write(f"{policy.id}  {policy}")
 
-    def _read(self, options: dict[str, Any]) -> dict[str, Any]:
-        names = ("kind", "source_type", "older_than_days", "unserved_days", "keep_newest")
-        columns = {name: options[name] for name in names}
-        limits = [columns[name] for name in names[2:] if columns[name] is not None]
-        if not limits or min(limits) < 1:
-            raise CommandError("Say what is no longer kept, in whole numbers from 1.")
-        if columns["source_type"] and columns["kind"] != Kept.NOTE:
-            raise CommandError("Only notes have a source type.")
-        return {**columns, "actor": f"command, {getpass.getuser()}"}
-
     def _set(self, policy: RetentionPolicy, is_meant: bool) -> None:
+        services.check_policy(policy)
         counts = ", ".join(f"{count} {kind}" for kind, count in count_due(policy).items())
         self.stdout.write(f"{policy}: {counts} now")
         if is_meant:
