@@ -83,7 +83,9 @@ def _read_entry(entry: dict[str, Any]) -> Entry:
     if "table" in entry:
         app, model = entry["table"].split(".")
         page, permission = f"admin:{app}_{model}_changelist", f"{app}.view_{model}"
-    return Entry(entry["title"], entry.get("icon", "add"), page, permission, entry.get("internal", False))
+    return Entry(
+        entry["title"], entry.get("icon", "add"), page, permission, entry.get("internal", False)
+    )
 
 
 PLACES = [

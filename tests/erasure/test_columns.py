@@ -50,6 +50,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "console_importrun": {
         "person": WHO,
         "file_name": "a person's file; goes with the tenant",
+        "source": WORD,
         "state": WORD,
         "reason": "a person's own words; goes with the tenant",
         "counts": "numbers, and names of columns of a file; goes with the tenant",

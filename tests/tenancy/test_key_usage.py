@@ -47,7 +47,7 @@ def test_what_calls_failed_of_is_counted_and_shown_on_the_keys_page(ana: Agent) 
     for _ in range(2):
         assert ana.post("search", {"nonsense": "Mira is ill"}).status_code == 400
         usage = usage_of(ana)  # two writes add up, also to the numbers of an earlier version
-        KeyUsage.objects.of(ana.tenant).update(failures={what: 1 for what in usage.failures})
+        KeyUsage.objects.of(ana.tenant).update(failures=dict.fromkeys(usage.failures, 1))
     assert ana.get(f"facts/{unknown}").status_code == 404
     failures = usage_of(ana).failures
     invalid, missing = sorted(failures)

@@ -53,7 +53,7 @@ class PageRead(TenantModel):
 
 
 class ImportRun(TenantModel):
-    """An import of a file of facts: validated first, then written in batches."""
+    """An import of a file, validated first, then written in batches."""
 
     class State(models.TextChoices):
         PREVIEW = "preview", "waits for a decision"
@@ -62,11 +62,20 @@ class ImportRun(TenantModel):
 
     person = models.CharField(max_length=150, help_text="The user's name in the admin.")
     file_name = models.CharField(max_length=200)
+    source = models.CharField(
+        max_length=16,
+        default="",
+        db_default="",
+        blank=True,
+        help_text="The system that wrote it; empty: a file of facts.",
+    )
     state = models.CharField(max_length=8, choices=State.choices, default=State.PREVIEW)
     reason = models.TextField(blank=True)
-    total = models.PositiveIntegerField(help_text="Number of facts in the file that are new.")
+    total = models.PositiveIntegerField(
+        help_text="Number of facts or records in the file that are new."
+    )
     done = models.PositiveIntegerField(default=0, help_text="Number of them that are done.")
-    opened = models.PositiveIntegerField(default=0, help_text="Facts that were opened.")
+    opened = models.PositiveIntegerField(default=0, help_text="Facts or records that were added.")
     counts = models.JSONField(default=dict, help_text="What else the file held, by kind.")
     faults = models.JSONField(default=list, help_text="The first rows left out: line and reason.")
     last_changeset = models.UUIDField(
@@ -87,7 +96,7 @@ class ImportBatch(TenantModel):
 
     run = TenantForeignKey(ImportRun, db_index=False)
     position = models.PositiveIntegerField()
-    rows = models.JSONField(help_text="The facts to open; emptied when that is done.")
+    rows = models.JSONField(help_text="The facts or records to add; emptied when that is done.")
     changesets = ArrayField(models.UUIDField(), default=list, help_text="Its results.")
     done_at = models.DateTimeField(null=True)
 

@@ -17,7 +17,6 @@ from memoryproject.tenancy.models import Tenant
 from wings.events.models import Event, EventType, Webhook
 from wings.events.notices import NOTICES
 
-
 WEBHOOKS_AT_MOST = 20
 """Number of webhooks of a tenant: each event is stored once for each of them."""
 

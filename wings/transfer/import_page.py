@@ -1,11 +1,14 @@
 """The pages of imports: upload a file, preview, confirm or cancel, and progress."""
 
 import uuid
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
 
 from memoryproject.adminkit.base import read_id
@@ -14,15 +17,20 @@ from memoryproject.tenancy.models import Tenant
 from semantic.curation import REASON_AT_MOST
 from wings.console.models import ImportBatch, ImportRun
 from wings.console.pages import Answer, action_for, admin_page, get_row
-from wings.transfer import imports
+from wings.transfer import imports, peer_runs
 
 PERMISSION = "semantic.curate_fact"
+SOURCES = {
+    "chatgpt": "ChatGPT", "claude": "Claude", "mem0": "Mem0", "zep": "Zep or Graphiti",
+    "letta": "Letta", "langmem": "LangMem",
+}  # fmt: skip
+"""Systems whose exports are taken, with their names."""
 RUNS_SHOWN = 20
 SAMPLE = 20
 CHANGESETS_SHOWN = 200
 
 
-@admin_page("console/transfer/import.html", "Import facts", PERMISSION, of_one_tenant=True)
+@admin_page("console/transfer/import.html", "Import", PERMISSION, of_one_tenant=True)
 def show_imports(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show the form for a file and the last imports; validate a file and go to its preview."""
     fault = ""
@@ -35,7 +43,10 @@ def show_imports(request: HttpRequest, tenant: Tenant) -> Answer:
         "fault": fault,
         "tenant": tenant,
         "runs": ImportRun.objects.of(tenant).order_by("-id")[:RUNS_SHOWN],
-        "conversation": request.POST.get("conversation_id", ""),
+        "sources": SOURCES,
+        "typed": {
+            name: request.POST.get(name, "") for name in ("source", "user", "conversation_id")
+        },
         "megabytes": settings.MAX_UPLOAD_BYTES // 1024**2,
         "rows_at_most": f"{settings.IMPORT_ROWS_AT_MOST:,}",
     }
@@ -48,17 +59,28 @@ def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
     if (upload.size or 0) > settings.MAX_UPLOAD_BYTES:
         megabytes = settings.MAX_UPLOAD_BYTES // 1024**2
         raise Problem(f"The file is over {megabytes} MB. Split it.")
+    name, source = upload.name or "", request.POST.get("source", "")
+    whose: dict[str, Any] = {"tenant": tenant, "person": request.user.get_username()}
+    if source:
+        return _take_export(upload, source, request.POST.get("user", "").strip(), **whose)
     conversation_id = request.POST.get("conversation_id", "").strip()
     conversation = read_id(conversation_id)
     if conversation_id and conversation is None:
         raise Problem("The conversation must be given by its UUID.")
-    return imports.start_run(
-        tenant=tenant,
-        person=request.user.get_username(),
-        name=upload.name or "",
-        file=upload.file,
-        conversation=conversation,
-    )
+    return imports.start_run(name=name, file=upload.file, conversation=conversation, **whose)
+
+
+def _take_export(upload: UploadedFile, source: str, user_id: str, **whose: Any) -> ImportRun:
+    """Store a preview of another system's export, read from a copy that is gone then."""
+    if source not in SOURCES:
+        raise Problem("There is no such source.")
+    name = (upload.name or "")[:200].replace("\x00", "")
+    with NamedTemporaryFile(suffix=".jsonl" if name.endswith(".jsonl") else "") as copy:
+        for chunk in upload.chunks():
+            copy.write(chunk)
+        copy.flush()
+        path = Path(copy.name)
+        return peer_runs.start_run(name=name, path=path, source=source, user_id=user_id, **whose)
 
 
 @admin_page("console/transfer/import_run.html", "Import", PERMISSION)
@@ -94,9 +116,15 @@ def decide_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
 
 
 @action_for(PERMISSION)
-def take_step(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+def take_step(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBase:
     """Write one batch; answer a script with how far it is, a form with the page."""
-    run = imports.take_step(get_row(ImportRun, run_id))
-    if request.headers.get("Accept") != "application/json":
+    is_script = request.headers.get("Accept") == "application/json"
+    try:
+        run = imports.take_step(get_row(ImportRun, run_id))
+    except Problem as problem:  # a quota, or a conversation that is another user's
+        if is_script:
+            return JsonResponse({"fault": problem.message}, status=400)
+        return show_run(request, run_id, fault=problem.message)
+    if not is_script:
         return redirect("console:import_run", run_id=run.id)
     return JsonResponse({"done": run.done, "total": run.total, "state": run.state})

@@ -1,4 +1,4 @@
-"""Imports of facts: a file is validated, confirmed, and written in batches.
+"""Imports in the admin: a file is validated, confirmed, and written in batches.
 
 Each batch is one transaction that also marks it, so a run can be interrupted anywhere and resumed
 on the page; importing the same file again skips existing facts.
@@ -7,8 +7,9 @@ on the page; importing the same file again skips existing facts.
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import IO
+from typing import IO, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -22,7 +23,7 @@ from semantic.curation import Act, check_reason
 from semantic.models import Change, Changeset
 from semantic.queries import content_hash
 from wings.console.models import ImportBatch, ImportRun
-from wings.transfer import fact_imports, file_rows, row_files
+from wings.transfer import fact_imports, file_rows, peer_runs, row_files
 from wings.transfer.fact_imports import Fate
 from wings.transfer.file_rows import Closed, Row, Unusable
 
@@ -145,8 +146,7 @@ def take_step(run: ImportRun) -> ImportRun:
     """
     pending = ImportBatch.objects.of(run.tenant).filter(run=run, done_at=None)
     first = pending.order_by("position").first()
-    rows = [Row.model_validate(row) for row in first.rows] if first else []
-    vectors = fact_imports.embed_rows(rows)  # outside the transaction: it may ask an endpoint
+    write = _prepare(run, first.rows) if first else None
     with transaction.atomic():
         locked = ImportRun.objects.of(run.tenant).select_for_update().get(id=run.id)
         if locked.state != ImportRun.State.RUNNING:
@@ -156,14 +156,28 @@ def take_step(run: ImportRun) -> ImportRun:
             locked.state = ImportRun.State.DONE
             locked.finished_at = read_database_clock()
             locked.save(update_fields=["state", "finished_at"])
-        elif first is not None and (batch.id, batch.rows) == (first.id, first.rows):
-            act = Act(tenant=run.tenant, actor=locked.person, reason=locked.reason)
-            opened = fact_imports.import_rows(
-                act=act, rows=rows, vectors=vectors, goes_on=locked.last_changeset
-            )
-            _mark(locked, batch, opened)
+        elif first and write and (batch.id, batch.rows) == (first.id, first.rows):
+            _mark(locked, batch, write(locked))
     locked.refresh_from_db()
     return locked
+
+
+def _prepare(
+    run: ImportRun, dumped: Sequence[dict[str, Any]]
+) -> Callable[[ImportRun], Mapping[uuid.UUID, int]]:
+    """Return the function that writes a batch, and returns the number of rows by changeset."""
+    if run.source:
+        return partial(peer_runs.write_batch, rows=dumped)
+    rows = [Row.model_validate(row) for row in dumped]
+    vectors = fact_imports.embed_rows(rows)  # outside the transaction: it may ask an endpoint
+
+    def write(locked: ImportRun) -> Mapping[uuid.UUID, int]:
+        act = Act(tenant=run.tenant, actor=locked.person, reason=locked.reason)
+        return fact_imports.import_rows(
+            act=act, rows=rows, vectors=vectors, goes_on=locked.last_changeset
+        )
+
+    return write
 
 
 def _mark(run: ImportRun, batch: ImportBatch, opened: Mapping[uuid.UUID, int]) -> None:

@@ -106,20 +106,26 @@ class PeerImport(FileImport):
     """Hashes of the records read so far: for a million records, smaller than their ids."""
 
     def run(self) -> None:
+        for new in self.list_new():
+            if self.act is not None and new:
+                self.write(new, self.act)
+
+    def list_new(self) -> Iterator[list[Record]]:
+        """Yield the new records of the file, some at a time; raises as `run` when it reads."""
         read = read_records(
             self.path, source=self.source, namespace=self.namespace, watch=self.watch
         )
         records = self._leave_out_odd(read)
         while batch := list(islice(records, AT_ONCE)):
-            new = list(self._choose_new(batch))
-            if self.act is not None and new:
-                with transaction.atomic():
-                    changeset = self.changeset or fact_imports.start_import(
-                        act=self.act, source=self.source
-                    )
-                    self._write(new, self.act, changeset)
-                self.changeset = changeset
+            yield list(self.choose_new(batch))
             self.report(len(batch))
+
+    def write(self, new: Sequence[Record], act: Act) -> None:
+        """Write records that `choose_new` has yielded, in the import's changeset."""
+        with transaction.atomic():
+            changeset = self.changeset or fact_imports.start_import(act=act, source=self.source)
+            self._write(new, act, changeset)
+        self.changeset = changeset
 
     def _leave_out_odd(self, read: Iterator[Record | OddElement]) -> Iterator[Record]:
         for record in read:
@@ -134,7 +140,7 @@ class PeerImport(FileImport):
         if len(self.faults) < FAULTS_SHOWN:
             self.faults.append(f"{place}: {fault}")
 
-    def _choose_new(self, batch: Sequence[Record]) -> Iterator[Record]:
+    def choose_new(self, batch: Sequence[Record]) -> Iterator[Record]:
         """Yield the new records of a batch, in order; count the outcome of every record."""
         known = fact_imports.find_rows(
             tenant=self.tenant, source_ids=[record.id for record in batch]

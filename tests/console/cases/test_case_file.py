@@ -9,13 +9,14 @@ import uuid
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from episodic.models import Conversation, Message
-from retrieval.models import Retrieval, RetrievalHit
+from retrieval.models import MemoryTest, Retrieval, RetrievalHit
 from semantic import corrections, curation, reverts
 from semantic.models import Changeset, Fact
 from tests.admin.pages import seen
@@ -347,9 +348,7 @@ def test_a_case_says_that_a_model_answered(
     assert "<dt>Call</dt><dd>ask</dd>" in open_case(auditor, receipt)
 
 
-def test_a_memory_test_is_made_from_its_list(
-    curator: Client, ana: Agent, told: uuid.UUID
-) -> None:
+def test_a_memory_test_is_made_from_its_list(curator: Client, ana: Agent, told: uuid.UUID) -> None:
     listed = curator.get(
         reverse("admin:retrieval_memorytest_changelist"), {"tenant": ana.tenant.name}
     )

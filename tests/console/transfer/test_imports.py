@@ -20,11 +20,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
+from episodic.models import Conversation, Message
 from memoryproject.tenancy.walls import across_tenants
 from semantic.curation import Act
 from semantic.models import Changeset, Fact
 from semantic.reverts import revert_changeset
 from tests.conftest import Agent
+from tests.console.transfer.peers import CHATGPT
 from tests.console.transfer.test_exports import find_by_palette
 from tests.console.visitors import SUPERUSER, visit_as
 from tests.fresh import ana as ana
@@ -385,3 +387,37 @@ def test_two_who_write_the_same_run_write_every_row_once(ana: Agent) -> None:
     run.refresh_from_db()
     assert run.opened == run.total == len(sentences(ana)) == 2 * imports.BATCH + 7
     assert Changeset.objects.of(ana.tenant).count() == 1
+
+
+def test_an_export_of_another_system_is_previewed_imported_and_undone(
+    ana: Agent,
+) -> None:
+    boss = visit_as(SUPERUSER)
+    body = json.dumps(CHATGPT).encode()
+    file = SimpleUploadedFile("conversations.json", body)
+    named = {"tenant": "ana's", "source": "chatgpt", "user": "alice"}
+    boss.post(reverse("console:import"), {**named, "file": file})
+    run = ImportRun.objects.of(ana.tenant).get()
+    page = read(boss, run)
+    assert run.total and "What becomes of them" in page
+    assert not Message.objects.of(ana.tenant).exists()
+    decide(boss, run, reason="we move")
+    assert take_steps(boss, run)[-1]["state"] == "done"
+    assert Message.objects.of(ana.tenant).count() == run.total
+    assert {home.user_id for home in Conversation.objects.of(ana.tenant)} == {"alice"}
+    changeset = Changeset.objects.of(ana.tenant).get(kind="import")
+    erase = reverse("console:erase_import", args=[changeset.id])
+    assert erase in read(boss, run)
+    boss.post(erase, {"reason": "a mistake", "typed": str(changeset.id)[-8:]})
+    assert not Message.objects.of(ana.tenant).exists()
+    assert not Conversation.objects.of(ana.tenant).exists()
+
+
+def test_a_file_that_is_no_export_of_its_source_is_refused(curator: Client, ana: Agent) -> None:
+    for source, content, said in (
+        ("claude", b'[{"chat_messages": [5]}]', "not an export of claude"),
+        ("mem0", b"PK", "JSON"),
+        ("nobody", b"[]", "no such source"),
+    ):
+        assert said in upload(curator, content, source=source).context["fault"]
+    assert not ImportRun.objects.of(ana.tenant).exists()

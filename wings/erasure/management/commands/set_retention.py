@@ -16,7 +16,6 @@ from wings.erasure import services
 from wings.erasure.models import Kept, RetentionPolicy
 from wings.erasure.parts import count_due
 
-
 COLUMNS = ("kind", "source_type", "older_than_days", "unserved_days", "keep_newest")
 
 

@@ -12,8 +12,8 @@ async function writeOn(form) {
       const answer = await fetch(form.action, {
         method: "POST", body: new FormData(form), headers: { Accept: "application/json" }, redirect: "error",
       });
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-      const progress = await answer.json();
+      const progress = await answer.json().catch(() => ({}));
+      if (!answer.ok) throw new Error(progress.fault ?? `the server answered ${answer.status}`);
       bar.value = progress.done;
       document.querySelector("[data-import-done]").textContent = progress.done;
       if (progress.state !== "running") break;
