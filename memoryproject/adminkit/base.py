@@ -89,9 +89,12 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
         entry = TABLES.get(self.model._meta.label_lower, {})
         title = capfirst(self.model._meta.verbose_name_plural)
         maker = MAKERS.get(self.model._meta.label_lower)
-        shown = {"maker": maker if maker and maker.is_for(request.user) else None}
-        shown |= {"title": title, "about": entry.get("about", "")}
-        extra_context = {**shown, **(extra_context or {})}
+        extra_context = {
+            "title": title,
+            "about": entry.get("about", ""),
+            "maker": maker if maker and maker.is_for(request.user) else None,
+            **(extra_context or {}),
+        }
         if request.method != "GET":
             return super().changelist_view(request, extra_context)
         self.has_view_or_change_permission(request)  # rights are looked up at the primary

@@ -13,7 +13,7 @@ from memoryproject.process.tables import read_table
 MENU = read_table(__file__, "menu")
 HOME = "admin:index"
 
-TABLES: dict[str, dict[str, str]] = {
+TABLES: dict[str, dict[str, Any]] = {
     entry["table"]: entry
     for place in MENU["places"]
     for entry in place["entries"]

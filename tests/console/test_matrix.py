@@ -174,7 +174,7 @@ PAGES = {
     "console:webhook_test": Page("os", get=405, post=302),
     "console:webhook_delete": Page("os", get=405, post=302),
     "console:budget": Page("os", post=400),
-    "console:quota": Page("os", get=405, post=302),
+    "console:limits": Page("os", post=400),
     "console:tour": Page(STAFF, post=200),
     "console:try_it": Page("cs", post=400),
     "console:try_it_flush": Page("cs", get=405, post=302),

@@ -52,7 +52,7 @@ urlpatterns = [
     path("webhooks/new/", webhooks.make_webhook, name="webhook_new"),
     *_acts("webhooks/<uuid:webhook_id>/", webhooks.change_webhook, "webhook", "test", "delete"),
     path("tenants/<uuid:tenant_id>/budget/", keys.set_budget, name="budget"),
-    path("tenants/<uuid:tenant_id>/quota/", keys.set_quota, name="quota"),
+    path("tenants/<uuid:tenant_id>/limits/", keys.set_limits, name="limits"),
     *_acts("facts/<uuid:fact_id>/", facts.change_fact, "fact", "invalidate", "restore", "correct"),
     path("facts/<uuid:fact_id>/marks/", marks.decide_marks, name="fact_marks"),
     path("facts/<uuid:fact_id>/ask-again/", marks.show_answers, name="ask_again"),

@@ -98,8 +98,7 @@ def add_webhook(*, tenant: Tenant, url: str, types: Iterable[str], actor: str) -
         raise Problem("The request has errors.", fields={"url": [f"This {fault}."]})
     if Webhook.objects.of(tenant).count() >= WEBHOOKS_AT_MOST:
         raise Problem(f"There are {WEBHOOKS_AT_MOST} webhooks already: delete one.")
-    columns = {"url": url, "types": sorted(set(types)), "actor": actor}
-    webhook = Webhook.objects.create(tenant=tenant, **columns)
+    webhook = Webhook.objects.create(tenant=tenant, url=url, types=sorted(set(types)), actor=actor)
     webhook.refresh_from_db()
     return webhook
 

@@ -70,7 +70,7 @@ def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
     return imports.start_run(name=name, file=upload.file, conversation=conversation, **whose)
 
 
-def _take_export(upload: UploadedFile, source: str, user_id: str, **whose: Any) -> ImportRun:
+def _take_export(upload: Any, source: str, user_id: str, **whose: Any) -> ImportRun:
     """Store a preview of another system's export, read from a copy that is gone then."""
     if source not in SOURCES:
         raise Problem("There is no such source.")

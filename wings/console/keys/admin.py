@@ -132,8 +132,8 @@ class APIKeyAdmin(ReadOnlyAdmin):
 
     hidden = ("hash", "previous_hash")
     list_display = (
-        "name state trend calls errors reason refused p95 bytes cost last_used_at acts prefix scopes "
-        "tenant"
+        "name state trend calls errors reason refused p95 bytes cost last_used_at acts prefix "
+        "scopes tenant"
     ).split()
     list_filter = (words_filter("state", key_states), "tenant")
     search_fields = ("name", "^prefix")

@@ -24,9 +24,19 @@ class RateForm(TextForm):
     rate = forms.IntegerField(required=False, min_value=0, max_value=CALLS_AT_MOST)
 
 
-class QuotaForm(forms.Form):
-    quota_bytes = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
-    quota_rows = forms.IntegerField(required=False, min_value=0, max_value=quotas.QUOTA_AT_MOST)
+def make_limit(most: int) -> forms.IntegerField:
+    return forms.IntegerField(required=False, min_value=0, max_value=most)
+
+
+class LimitsForm(TextForm):
+    """The limits of a tenant, by the names in its settings; empty: the server's."""
+
+    rate = make_limit(limits.RATES_AT_MOST[limits.CALLS])
+    byte_rate = make_limit(limits.RATES_AT_MOST[limits.BYTES])
+    ask_rate = make_limit(limits.RATES_AT_MOST[limits.QUESTIONS])
+    quota_bytes = make_limit(quotas.QUOTA_AT_MOST)
+    quota_rows = make_limit(quotas.QUOTA_AT_MOST)
+    default_scope = forms.ChoiceField(choices=DEFAULT_SCOPES[1:])
 
 
 class NewKeyForm(RateForm):

@@ -1,4 +1,4 @@
-"""Pages of a key and a tenant, and their actions: keys, limits, quotas, budgets, on record."""
+"""Pages of a key and a tenant, and their actions: keys, limits, budgets, on record."""
 
 import uuid
 from collections.abc import Mapping
@@ -21,6 +21,8 @@ from memoryproject.database.ids import make_id
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy import key_usage, limits, quotas, services
 from memoryproject.tenancy.models import APIKey, Scope, Tenant
+from retrieval.api import scoped
+from retrieval.request import CONVERSATION
 from wings.console import pages
 from wings.console.keys import forms
 from wings.console.keys.admin import DAYS, MANAGE, draw_days, list_days
@@ -60,7 +62,8 @@ def get_tenant_story(request: HttpRequest, tenant: Tenant) -> Mapping[str, Any]:
         "stored": quotas.measure_storage(tenant),
         "quota": quotas.describe_quota(tenant),
         "jobs_list": values.list_address(Job, tenant__id=tenant.id),
-        "own_quota": {name: tenant.settings.get(name) for name in (quotas.BYTES, quotas.ROWS)},
+        "rates": [(unit, limits.describe_rate(tenant, unit)) for unit in limits.SETTINGS],
+        "scope": tenant.settings.get(scoped.DEFAULT, CONVERSATION),
     }
     if request.user.has_perm("jobs.view_llmcall"):
         now = timezone.now()
@@ -150,20 +153,25 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
     return pages.act_on(request, key, set_rate, done=done, logged=logged)
 
 
-@pages.action_for(MANAGE)
-def set_quota(request: HttpRequest, tenant_id: uuid.UUID) -> HttpResponse:
-    """Set the quota of a tenant; an empty field means the server's limit."""
+@pages.admin_page(pages.FORM, "Set the limits", MANAGE)
+def set_limits(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
+    """Set the rates, the quota and the default scope of a tenant."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
-    form = forms.QuotaForm(request.POST)
-
-    def set_limits() -> str:
-        if not form.is_valid():
-            raise Problem(f"A quota is a whole number from 0 to {quotas.QUOTA_AT_MOST}.")
-        quotas.set_quota(tenant, form.cleaned_data)
-        return quotas.describe_quota(tenant)
-
-    done, logged = "Its quota is set to {}.", "set its quota to {}"
-    return pages.act_on(request, tenant, set_limits, done=done, logged=logged)
+    posted = request.POST if request.method == "POST" else None
+    form = forms.LimitsForm(posted, initial={scoped.DEFAULT: CONVERSATION, **tenant.settings})
+    if not form.is_valid():
+        title = f"Set the limits of {tenant.name}"
+        return {"title": title, "form": form, "back": values.page_address(tenant)}
+    params = form.cleaned_data
+    with transaction.atomic():
+        for unit, name in limits.SETTINGS.items():
+            limits.set_rate(tenant, params[name], unit)
+        quotas.set_quota(tenant, {name: params[name] for name in (quotas.BYTES, quotas.ROWS)})
+        tenant.change_setting(scoped.DEFAULT, params[scoped.DEFAULT])
+        own = [f"{name} {params[name]}" for name in params if params[name] is not None]
+        pages.record(request, tenant, f"set its limits: {', '.join(own)}")
+    messages.success(request, "The limits are set.")
+    return pages.redirect_to(tenant)
 
 
 @pages.admin_page("console/keys/budget.html", "Budget", SET_BUDGET)
