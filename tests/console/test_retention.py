@@ -13,6 +13,7 @@ from django.utils import timezone
 from episodic.models import Conversation, Message
 from tests.conftest import Agent
 from tests.console.operators import post, records_of
+from tests.console.visitors import visit_as
 from wings.erasure.models import Hold, RetentionPolicy
 from wings.people.models import Person
 
@@ -32,6 +33,9 @@ def test_a_policy_is_previewed_made_and_deleted(boss: Client, ana: Agent, told: 
     post(boss, "policy_new", **asked, previewed="conversations older than 30 days")
     policy = RetentionPolicy.objects.of(ana.tenant).get()
     assert (policy.older_than_days, policy.actor) == (30, "superuser")
+    for browser, offered in ((boss, True), (visit_as("curator"), False)):
+        listed = browser.get(reverse("admin:erasure_retentionpolicy_changelist"))
+        assert (reverse("console:policy_new") in listed.content.decode()) is offered
     page = reverse("admin:erasure_retentionpolicy_change", args=[policy.id])
     assert reverse("console:policy_delete", args=[policy.id]) in boss.get(page).content.decode()
     post(boss, "policy_delete", policy.id)

@@ -29,7 +29,6 @@ from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.membership import TenantChoice
 from memoryproject.tenancy.models import Tenant, TenantModel
 from retrieval.models import MemoryTest
-from wings.console.forms import submit
 from wings.notes.models import Note
 
 ENTRIES_AT_MOST = 50
@@ -46,7 +45,6 @@ SEES_CASE = (
 )  # fmt: skip
 """Permissions needed to see what an answer was made of."""
 Row = TypeVar("Row", bound=TenantModel)
-Made = TypeVar("Made", bound=TenantModel)
 FORM = "console/form.html"
 """Template of a page that is one form: `form`, and `back`, the address that leaves it."""
 Answer = HttpResponseBase | dict[str, Any]
@@ -71,18 +69,6 @@ def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool =
         action_flag=ADDITION if is_new else CHANGE,
         change_message=what,
     )
-
-
-def create(request: HttpRequest, form: Any, make: Callable[[], Made]) -> Made | None:
-    """Make a row as a valid form asks, on record; None: it was not made, and the form shows why."""
-
-    def act() -> Made:
-        with transaction.atomic():
-            row = make()
-            record(request, row, "made it", is_new=True)
-        return row
-
-    return submit(form, act)
 
 
 def list_records(model: type[models.Model], key: Any) -> list[LogEntry]:

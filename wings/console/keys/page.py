@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import NOT_PROVIDED
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -89,7 +90,7 @@ def make_key(request: HttpRequest) -> pages.Answer:
     }
     form = forms.NewKeyForm(request.POST if request.method == "POST" else None, initial=offered)
     if not form.is_valid():
-        return {"form": form}
+        return {"form": form, "back": reverse("admin:tenancy_apikey_changelist")}
     params = form.cleaned_data
     with pages.show_problems(request):
         with transaction.atomic():

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
 from wings.console import pages
-from wings.console.forms import TextForm
+from wings.console.forms import TextForm, submit
 from wings.console.keys.admin import MANAGE
 from wings.events import outbox, sending
 from wings.events.models import URL_AT_MOST, EventType, Webhook
@@ -34,17 +35,17 @@ class WebhookForm(TextForm):
 def make_webhook(request: HttpRequest, tenant: Tenant) -> pages.Answer:
     """Ask for an address; create the webhook, and show its secret this one time."""
     form = WebhookForm(request.POST if request.method == "POST" else None)
-    actor = request.user.get_username()
-    webhook = pages.create(
-        request, form, lambda: outbox.add_webhook(tenant=tenant, actor=actor, **form.cleaned_data)
-    )
-    if webhook is None:
-        return {"form": form, "back": reverse(LIST)}
-    secret = sending.write_secret(webhook)
-    template = "console/webhooks/secret.html"
-    return pages.show_page(
-        request, template, title="Webhook made", webhook=webhook, name=webhook.url, secret=secret
-    )
+
+    def make() -> HttpResponse:
+        actor = request.user.get_username()
+        with transaction.atomic():
+            webhook = outbox.add_webhook(tenant=tenant, actor=actor, **form.cleaned_data)
+            pages.record(request, webhook, "made it", is_new=True)
+        shown = {"webhook": webhook, "name": webhook.url, "secret": sending.write_secret(webhook)}
+        template = "console/webhooks/secret.html"
+        return pages.show_page(request, template, title="Webhook made", **shown)
+
+    return submit(form, make) or {"form": form, "back": reverse(LIST)}
 
 
 def get_story(request: HttpRequest, webhook: Webhook) -> Mapping[str, Any]:
