@@ -205,7 +205,7 @@ def sum_failures(days: Iterable[Mapping[str, Any] | None]) -> list[FailureCount]
     for failures in days:
         for what, value in (failures or {}).items():
             calls, caller = value if isinstance(value, list) else (value, "")
-            known = sums.get(what, FailureCount(what, 0, caller))
+            known = sums.get(what, FailureCount(what, 0, caller or ""))
             sums[what] = known._replace(calls=known.calls + calls)
     return sorted(sums.values(), key=lambda failure: (-failure.calls, failure.what))
 

@@ -44,10 +44,10 @@ def test_calls_errors_refusals_and_bytes_are_counted(ana: Agent) -> None:
 
 def test_what_calls_failed_of_is_counted_and_shown_on_the_keys_page(ana: Agent) -> None:
     unknown = uuid.uuid4()
-    for _ in range(2):
-        assert ana.post("search", {"nonsense": "Mira is ill"}).status_code == 400
-        usage = usage_of(ana)  # two writes add up, also to the numbers of an earlier version
-        KeyUsage.objects.of(ana.tenant).update(failures=dict.fromkeys(usage.failures, 1))
+    ana.post("search", {"nonsense": "Mira is ill"})
+    numbers = dict.fromkeys(usage_of(ana).failures, 1)  # as an earlier version stored them
+    KeyUsage.objects.of(ana.tenant).update(failures=numbers)
+    assert ana.post("search", {"nonsense": "Mira is ill"}).status_code == 400
     assert ana.get(f"facts/{unknown}").status_code == 404
     failures = usage_of(ana).failures
     invalid, missing = sorted(failures)

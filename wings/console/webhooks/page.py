@@ -20,6 +20,7 @@ from wings.console.keys.admin import MANAGE
 from wings.events import outbox, sending
 from wings.events.models import URL_AT_MOST, EventType, Webhook
 
+SHOWN_ONCE = "console/webhooks/secret.html"
 LIST = "admin:events_webhook_changelist"
 
 
@@ -41,9 +42,15 @@ def make_webhook(request: HttpRequest, tenant: Tenant) -> pages.Answer:
         with transaction.atomic():
             webhook = outbox.add_webhook(tenant=tenant, actor=actor, **form.cleaned_data)
             pages.record(request, webhook, "made it", is_new=True)
-        shown = {"webhook": webhook, "name": webhook.url, "secret": sending.write_secret(webhook)}
-        template = "console/webhooks/secret.html"
-        return pages.show_page(request, template, title="Webhook made", **shown)
+        secret = sending.write_secret(webhook)
+        return pages.show_page(
+            request,
+            SHOWN_ONCE,
+            title="Webhook made",
+            webhook=webhook,
+            name=webhook.url,
+            secret=secret,
+        )
 
     return submit(form, make) or {"form": form, "back": reverse(LIST)}
 
