@@ -1,4 +1,4 @@
-"""Superusers make retention policies after a preview, and place and lift legal holds."""
+"""Superusers make retention policies after a preview, and place and end legal holds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_conversations_are_held_by_name_or_person_and_the_hold_is_lifted(
     post(boss, "hold_lift", hold.id)
     hold.refresh_from_db()
     assert hold.lifted_by == "superuser"
-    assert [what for _, what in records_of(hold)] == ["placed it", "lifted it"]
+    assert [what for _, what in records_of(hold)] == ["placed it", "ended it"]
     name = Message.objects.of(ana.tenant).filter(role="user").order_by("id")[0].name
     person_id = ana.post("people", {"name": "Somebody", "speakers": [name]}).json()["id"]
     post(boss, "hold_new", person=person_id, reason="A lawsuit")

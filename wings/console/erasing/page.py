@@ -60,7 +60,7 @@ def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
     if isinstance(row, RetentionPolicy | Hold) and request.user.has_perm(ERASE):
         if isinstance(row, RetentionPolicy):
             return [("Delete…", reverse("console:policy_delete", args=[row.pk]))]
-        return [] if row.lifted_at else [("Lift…", reverse("console:hold_lift", args=[row.pk]))]
+        return [] if row.lifted_at else [("End…", reverse("console:hold_lift", args=[row.pk]))]
     scopes = [scope for scope, (table, _, _) in SUBJECTS.items() if isinstance(row, table)]
     if scopes in ([], [Scope.IMPORT]) or not request.user.has_perm(ERASE):
         return []

@@ -131,7 +131,7 @@ def list_homes(
     return ids
 
 
-@pages.admin_page(pages.FORM, "Lift this hold", ERASE)
+@pages.admin_page(pages.FORM, "End this hold", ERASE)
 def lift_hold(request: HttpRequest, hold_id: uuid.UUID) -> pages.Answer:
     hold = pages.get_row(Hold, hold_id)
     if request.method != "POST":
@@ -141,6 +141,6 @@ def lift_hold(request: HttpRequest, hold_id: uuid.UUID) -> pages.Answer:
         request,
         hold,
         lambda: services.lift_hold(tenant=hold.tenant, hold_id=hold.id, actor=actor),
-        done="Lifted.",
-        logged="lifted it",
+        done="Ended.",
+        logged="ended it",
     )
