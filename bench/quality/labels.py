@@ -40,8 +40,8 @@ PARTS_MADE = {"train": "train", "choice": "later"}
 class SentenceRow:
     """One labelled sentence of a person.
 
-    `targets` by head; a category is known only of what is to be kept, and whether somebody's
-    text comes after it only where anything does.
+    `targets` by head; a category, and whether it needs the sentence before, is known only of what
+    is to be kept, and whether somebody's text comes after it only where anything does.
     """
 
     sample: Sample
@@ -107,7 +107,7 @@ def read_alone() -> list[SentenceRow]:
     rows = [
         row
         for row in read_sentences()
-        if row.part != "blind" and not row.targets[LEANS] and not row.targets["pasted"]
+        if row.part != "blind" and not row.targets.get(LEANS) and not row.targets["pasted"]
     ]
     return [
         replace(
@@ -181,11 +181,11 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
                 before=befores[place],
             )
             targets = {KEEP: bool(label["keep"]), DANGER: bool(label["danger"])}
-            targets[LEANS] = bool(label.get("needs_previous"))
             targets |= {act: label["act"] == act for act in ACTS}
             if (after := labels[place + 1 : place + 2]) and not targets["pasted"]:
                 targets[MATERIAL] = after[0]["act"] == "pasted"
             if label["keep"]:
+                targets[LEANS] = bool(label.get("needs_previous"))
                 targets |= {name: label["category"] == name for name in CATEGORIES}
             part = part_of(chat.get("plan", chat["id"]))
             yield SentenceRow(sample, chat["language"], part, targets)

@@ -12,7 +12,7 @@ from semantic.engines import PassedOver, Why
 from semantic.keywords import pick_keywords
 from semantic.offline import heads, judging
 from semantic.offline.corrections import corrects
-from semantic.offline.own_words import read_own_sentences
+from semantic.offline.own_words import ASKS, read_own_sentences
 from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.speakers import name_speakers
 from semantic.offline.wishes import Wishes
@@ -160,7 +160,7 @@ class _Run:
             if not is_kept:
                 self.passed_over.append(PassedOver(said.text, verdict.why))
             # A sentence that depends on one not kept gives no context for the next one.
-            if is_kept or (verdict.is_stated and not verdict.leans):
+            if is_kept or verdict.gives_context:
                 self._last[speaker] = said
 
     def _settle(self, said: Said, verdict: judging.Verdict) -> bool:
@@ -178,9 +178,11 @@ class _Run:
         if replaced and not verdict.category and replaced[0].category is RULE:
             replaced = None
         category = verdict.category or (replaced and replaced[0].category)
-        context = self._find_context(said, verdict)
         if category is None:
-            return context is not None and verdict.is_stated and self._extend(context, said)
+            return False
+        # What replaces a fact is a fact of its own, to be corrected by itself.
+        is_news = replaced is not None and verdict.stands_alone
+        context = None if is_news else self._find_context(said, verdict)
         if context is not None and self._extend(context, said, category):
             return True
         if context is None and not verdict.stands_alone and replaced is None:
@@ -188,7 +190,7 @@ class _Run:
         self._state((context, said) if context else (said,), category, replaced)
         return True
 
-    def _extend(self, context: Said, said: Said, category: engines.Category | None = None) -> bool:
+    def _extend(self, context: Said, said: Said, category: engines.Category) -> bool:
         """Add a sentence to the fact that was proposed last, if the two belong together.
 
         A standing instruction and a statement are two facts.
@@ -218,9 +220,14 @@ class _Run:
         return last is not None and last.said[-1:] == (said,) and last.alias == self._newest
 
     def _find_context(self, said: Said, verdict: judging.Verdict) -> Said | None:
-        """Return the speaker's sentence just before, if this one depends on it."""
+        """Return the speaker's sentence just before, if this one depends on it.
+
+        A question is context within its message only: what comes next mostly answers somebody else.
+        """
         last = self._last.get(said.speaker)
         if last is None or not verdict.leans:
+            return None
+        if last.line.seq != said.line.seq and last.text.endswith(ASKS):
             return None
         return last if said.line.at - last.line.at <= judging.JUST_NOW else None
 

@@ -20,8 +20,8 @@ INSTRUCTION = "instruction"
 CERTAIN = 0.5
 PERHAPS = 0.02
 """Probability below which a sentence is no instruction, whatever other scores say."""
-REQUEST_WEIGHT = 1.1
-"""Weight of a request's score against an instruction's: short commands look like both."""
+LOST = 0.65
+"""Probability of needing the sentence before from which on a sentence is not kept without one."""
 PASTED_WEIGHT, MATERIAL_AT_LEAST = 2.5, 0.85
 """Weight of a phrase that announces pasted text, and the probability from which it is one."""
 BEFORE_AT_MOST = 300
@@ -37,7 +37,7 @@ class Verdict:
     """The judgement on a sentence.
 
     `category` is None if it is not worth keeping, and `why` says more; `is_stated`: it is a genuine
-    statement, so that the next sentence may depend on it.
+    statement.
     """
 
     category: Category | None
@@ -46,6 +46,9 @@ class Verdict:
     stands_alone: bool
     """Whether it is worth keeping without the sentence before it."""
     is_stated: bool
+    gives_context: bool
+    """Whether a later sentence can be understood by it: a genuine statement, question or request
+    that needs no other sentence itself."""
     may_be_news: bool
     """Whether it is worth keeping if it seems to replace a known fact: a genuine statement, no
     question."""
@@ -54,7 +57,13 @@ class Verdict:
 
 def _pass_over(why: Why) -> Verdict:
     return Verdict(
-        None, leans=False, stands_alone=False, is_stated=False, may_be_news=False, why=why
+        None,
+        leans=False,
+        stands_alone=False,
+        is_stated=False,
+        gives_context=False,
+        may_be_news=False,
+        why=why,
     )
 
 
@@ -154,7 +163,7 @@ class Judge:
         is_rule = (
             is_sure(INSTRUCTION)
             and not (is_to_keep or is_task)
-            and shares[INSTRUCTION] >= max(told, REQUEST_WEIGHT * asked)
+            and shares[INSTRUCTION] >= max(told, asked)
         )
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
         tells_most = told > max(asked, shares["smalltalk"])
@@ -166,12 +175,15 @@ class Judge:
             kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
             likeliest = Category(max(kinds, key=shares.__getitem__))
             category = Category.GUIDELINE if is_rule else likeliest
-        is_dangling = DANGLING.match(sentence.text) is not None and not is_to_keep
+        is_dangling = DANGLING.match(sentence.text) is not None
+        leans = not is_to_keep and (is_dangling or is_sure(heads.LEANS))
+        is_lost = leans and (is_dangling or shares[heads.LEANS] >= LOST)
         return Verdict(
             category,
-            leans=is_dangling or (is_sure(heads.LEANS) and not is_to_keep),
-            stands_alone=endangers or not is_dangling or wish is Wish.KEEP,
+            leans=leans,
+            stands_alone=endangers or not is_lost or wish is Wish.KEEP,
             is_stated=is_meant and told >= CERTAIN,
+            gives_context=is_meant and max(asked, told) >= CERTAIN and not leans,
             may_be_news=is_meant and shares["question"] < CERTAIN,
             why=Why.PASTED if is_pasted and shares["pasted"] > asked else Why.NOT_WORTH_KEEPING,
         )

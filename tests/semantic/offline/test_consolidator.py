@@ -286,6 +286,11 @@ def test_a_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
     ]
 
 
+def test_a_sentence_that_leans_on_a_question_brings_it_along() -> None:
+    asked = "Did I tell you about my sister Noor? She lives in Porto and works as a nurse."
+    assert facts_of(asked) == [f'Bo: "{asked}"']
+
+
 def test_a_sentence_about_somebody_unnamed_is_not_kept_alone() -> None:
     assert facts_of("She lives in Porto and works as a nurse.") == []
 
