@@ -20,7 +20,13 @@ from retrieval.receipts import echoes
 from retrieval.receipts.echoes import ECHOED_FOR
 from semantic import consolidation
 from semantic.choice import make_consolidator
-from semantic.engines import Consolidation, Consolidator, EpisodeText, KnownFact
+from semantic.engines import (
+    NO_INSTRUCTIONS,
+    Consolidation,
+    Consolidator,
+    EpisodeText,
+    KnownFact,
+)
 from semantic.models import Change, Changeset, Evidence, Fact
 from tests.conftest import Agent
 from tests.llm.answers import change, changes, segment, segments, shown_facts, shown_lines
@@ -321,7 +327,7 @@ def test_a_run_that_is_repeated_decides_the_same(
     with pytest.raises(Killed):
         consolidation.consolidate_batch(
             claim=claim,
-            consolidator=Dying(make_consolidator(asker)),
+            consolidator=Dying(make_consolidator(asker, NO_INSTRUCTIONS)),
             find_answers=echoes.find_answers,
             force=True,
         )
