@@ -19,7 +19,7 @@ from semantic.offline.wishes import Wishes
 
 ENGINE = "offline"
 RULE = engines.Category.GUIDELINE
-MODEL = "heads-2"
+MODEL = "heads-3"
 """Stored with each run: facts of older engines can be made again (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
