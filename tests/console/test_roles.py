@@ -16,7 +16,7 @@ MEMORY = (
 )
 AUDIT = (
     "console.exportrun console.importrun episodic.reveal episodic.review episodic.withholding "
-    "erasure.erasure erasure.hold erasure.retentionpolicy "
+    "erasure.erasure erasure.hold erasure.retentionpolicy instructions.instructionversion "
     "retrieval.context retrieval.contextsection retrieval.retrieval retrieval.retrievalhit "
     "retrieval.memorytest semantic.change semantic.changeset semantic.correctionmark "
     "semantic.suggestion semantic.triage"

@@ -47,6 +47,7 @@ BODIES = {
     "memory_tests": {**TALK, "query": "Porto", "must_say": ["Porto"]},
     "instructions": {"keep": ["boats"], "never": [], "words": []},
     "instructions/preview": {"text": "I moved to Porto."},
+    "instructions/undo": {"agent_id": "harbour"},
     "links": {
         "from_id": str(uuid.UUID(int=7)),
         "to_id": str(uuid.UUID(int=8)),
