@@ -106,7 +106,8 @@ def read_rows(file: IO[bytes]) -> Iterator[Line]:
         raise Problem("The file is empty.")
     start = (first.text or "").lstrip()
     if start.startswith("["):
-        raise Problem("This is one JSON array. Write one object a line instead.")
+        fault = "This is one JSON array. Is it another system's export? Then choose that system."
+        raise Problem(f"{fault} Else write one object a line.")
     both = chain([first], lines)
     # A line that is too long tells no format: JSON's next row says at least that.
     yield from _read_jsonl(both) if start.startswith("{") else _read_csv(both, header=start)
