@@ -206,9 +206,8 @@ def ask_mended(
     `file` has the instructions, and its name is the purpose; `addition` is the operator's. `check`
     turns the reply into the result, or raises ModelMisbehaved with a text that quotes nobody; then
     `rule` is repeated in the second question. `counts` are the prompt's. A question that the
-    provider refuses is not asked
-    again. A text from `find_doubt` about a usable answer also leads to a second question; if that
-    answer is useless, the first one counts.
+    provider refuses is not asked again. A text from `find_doubt` about a usable answer also leads
+    to a second question; if that answer is useless, the first one counts.
 
     Raises:
         ModelUnavailable: the model could not be asked.

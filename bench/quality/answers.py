@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from bench.command import tell
 from bench.quality.chats import START, Chat, Question, read_chats, to_conversations
-from bench.quality.memory import Ask, load
+from bench.quality.memory import Answer, load
 from bench.quality.reader import Model, fill_answer, fill_judge, read_verdict
 from bench.quality.report import Report, read_lines, write_lines
 from bench.tables import find_interval, render_table
@@ -162,15 +162,15 @@ def look_up(
         parts = [part for c in some for part in to_conversations(c, sessions=options.sessions)]
         ask = load(parts, tenant_name=options.tenant)
         for chat in some:
+            first = next(to_conversations(chat, sessions=options.sessions))
+            where = first.user_id or first.external_id
             for key in (key for key in questions if key in missing and key[0] == str(chat.id)):
-                yield ask_one(chat, questions[key], key[2], ask, options.sessions)
+                answer = ask(where, questions[key].topic, max_tokens=key[2])
+                yield make_row(chat, questions[key], key[2], answer)
 
 
-def ask_one(chat: Chat, question: Question, budget: int, ask: Ask, sessions: bool) -> Row:
-    """Return what memory answers to a question within a budget, and the evidence in it."""
-    (where, *_) = to_conversations(chat, sessions=sessions)
-    asked_in = where.user_id or where.external_id
-    answer = ask(asked_in, question.topic, max_tokens=budget)
+def make_row(chat: Chat, question: Question, budget: int, answer: Answer) -> Row:
+    """Return what memory answered to a question within a budget, and the evidence in it."""
     units = [
         {"text": block["text"], "dia_ids": [one["metadata"]["id"] for one in block["sources"]]}
         for block in answer["blocks"]
@@ -185,8 +185,11 @@ def ask_one(chat: Chat, question: Question, budget: int, ask: Ask, sessions: boo
         "today": f"{last:%A, %d %B %Y}",
         "units": units,
     }
-    texts = {said.id: frozenset(content_stems(said.content)) for said in chat.messages}
-    gold = {key: texts[key] for key in question.gold if key in texts}
+    gold = {
+        said.id: frozenset(content_stems(said.content))
+        for said in chat.messages
+        if said.id in question.gold
+    }
     return row | (score(units, gold) if gold else {})
 
 

@@ -113,8 +113,10 @@ def preview(erasure: Erasure) -> dict[str, int]:
     return dict(+counts)
 
 
-def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
+def ask(erasure: Erasure, *, actor: str, reason: str) -> bool:
     """Save an erasure, with a job that does it unless the caller does.
+
+    Return whether it takes long, so that a worker was told to do it.
 
     Raises:
         Problem: the reason is missing, too long (2,000 characters), or names the erased person.
@@ -129,16 +131,16 @@ def ask(erasure: Erasure, *, actor: str, reason: str) -> None:
         job = Job.objects.create(tenant=erasure.tenant, kind=Kind.ERASE, scope=erasure.id)
         erasure.job_id = job.id
         erasure.save(force_insert=True)
-        if is_large(erasure):
+        takes_long = is_large(erasure)
+        if takes_long:
             wake(job.id)
     pass_point(Point.ERASURE_ASKED)
+    return takes_long
 
 
 def do(erasure: Erasure, *, actor: str, reason: str) -> None:
     """Save an erasure and do it, or leave it to a worker if it would take long; see `state`."""
-    is_short = not is_large(erasure)
-    ask(erasure, actor=actor, reason=reason)
-    if is_short:
+    if not ask(erasure, actor=actor, reason=reason):
         run_job(str(erasure.job_id))
         # It is on record now: who waited too long is told that it runs, not that nothing was done.
         with deadlines.outlasting():

@@ -156,7 +156,7 @@ class CurrentInstructions(InstructionsView):
         404: There are no instructions.
         """
         query = self.read_query(AgentInput)
-        rows = services.list_versions(self.tenant(), **query).order_by("-id")
+        rows = services.list_versions(self.tenant(), **query)
         return Response(InstructionsOutput(get_row(rows, "version of instructions")).data)
 
     @describe("put_instructions", InstructionsInput, {200: InstructionsOutput})

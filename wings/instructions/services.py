@@ -19,16 +19,17 @@ WORD_AT_MOST = 40
 
 
 def list_versions(tenant: Tenant, agent_id: str) -> QuerySet[InstructionVersion]:
-    """Return the versions of an agent, or of the whole tenant, that are not undone.
+    """Return the versions of an agent, or of the whole tenant, that are not undone, newest first.
 
     Uses index: instructions_by_agent.
     """
-    return InstructionVersion.objects.of(tenant).filter(agent_id=agent_id, undone_at=None)
+    rows = InstructionVersion.objects.of(tenant).filter(agent_id=agent_id, undone_at=None)
+    return rows.order_by("-id")
 
 
 def find_version(tenant: Tenant, agent_id: str) -> InstructionVersion | None:
     """Return the version in effect."""
-    return list_versions(tenant, agent_id).order_by("-id").first()
+    return list_versions(tenant, agent_id).first()
 
 
 def find_instructions(
@@ -80,8 +81,7 @@ def undo_newest(*, tenant: Tenant, agent_id: str, actor: str, now: datetime) -> 
         NotFound: there is none.
     """
     with transaction.atomic():
-        rows = list_versions(tenant, agent_id).order_by("-id")
-        version = rows.select_for_update().first()
+        version = list_versions(tenant, agent_id).select_for_update().first()
         if version is None:
             raise NotFound("No instructions are in effect.")
         version.undone_at, version.undone_by = now, actor
