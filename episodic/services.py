@@ -202,8 +202,13 @@ def request_consolidation(conversation: Conversation, *, force: bool = False) ->
     enough = CONSOLIDATION_THRESHOLD
     if force or len(queries.fresh_episodes(conversation=conversation, at_most=enough)) == enough:
         flags = {"force": True} if force else {}
-        home = conversation.id
-        enqueue(tenant=conversation.tenant, kind=Kind.CONSOLIDATE, scope=home, input=flags)
+        enqueue(
+            tenant=conversation.tenant,
+            kind=Kind.CONSOLIDATE,
+            scope=conversation.id,
+            lane=conversation.lane,
+            input=flags,
+        )
 
 
 def quarantine_message(conversation: Conversation, message: Message, *, job_id: uuid.UUID) -> None:
@@ -235,14 +240,14 @@ def retry_set_aside(conversation: Conversation) -> Job | None:
             return None
         locked.pending_count += back
         locked.save(update_fields=["pending_count"])
-        return enqueue(tenant=locked.tenant, kind=Kind.FLUSH, scope=locked.id)
+        return request_flush(conversation=locked)
 
 
 def request_flush(*, conversation: Conversation) -> Job:
     """Queue: close the whole window as it is now, then draw facts from every episode."""
     with transaction.atomic():
         locked = queries.lock_conversation(conversation.tenant, conversation.id)
-        return enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=locked.id)
+        return enqueue(tenant=locked.tenant, kind=Kind.FLUSH, scope=locked.id, lane=locked.lane)
 
 
 def mark_consolidated(tenant: Tenant, episodes: Iterable[Episode], *, now: datetime) -> int:

@@ -130,7 +130,12 @@ def lift(conversation: Conversation, *, withholding: Withholding) -> None:
 def settle(conversation: Conversation) -> None:
     """Save the conversation's changed columns, abort running jobs, and have it processed again."""
     recount(conversation)
-    enqueue(tenant=conversation.tenant, kind=Kind.FLUSH, scope=conversation.id)
+    enqueue(
+        tenant=conversation.tenant,
+        kind=Kind.FLUSH,
+        scope=conversation.id,
+        lane=conversation.lane,
+    )
 
 
 COUNTED = ["previous_summary", "pending_count", "withheld_count", "version"]

@@ -114,7 +114,7 @@ def _claim(find: Callable[[], uuid.UUID | None], holder: uuid.UUID | None) -> Cl
     try:
         with transaction.atomic():
             job_id = find()
-            if job_id is None:
+            if job_id is None or not turns.wait_for_lane(job_id):
                 return None
             Job.across_tenants.filter(id=job_id).update(
                 state=State.RUNNING,

@@ -20,8 +20,9 @@ RUN_JOB = "jobs.tasks.run_next"
 
 NEW_JOB = """
     INSERT INTO jobs_job (
-        id, tenant_id, kind, scope, input, state, attempts, transient_failures, error_class, result
-    ) VALUES (%s, %s, %s, %s, %s, 'ready', 0, 0, '', '{}')
+        id, tenant_id, kind, scope, lane, input,
+        state, attempts, transient_failures, error_class, result
+    ) VALUES (%s, %s, %s, %s, %s, %s, 'ready', 0, 0, '', '{}')
     ON CONFLICT DO NOTHING RETURNING *
 """
 
@@ -32,18 +33,24 @@ def wake(job_id: uuid.UUID) -> None:
 
 
 def enqueue(
-    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, input: dict[str, Any] | None = None
+    *,
+    tenant: Tenant,
+    kind: Kind,
+    scope: uuid.UUID,
+    input: dict[str, Any] | None = None,
+    lane: uuid.UUID | None = None,
 ) -> Job:
     """Return the ready job of that kind and scope, created and woken if there is none.
 
-    An existing one gets the flags of `input` too: asking twice creates one job.
+    An existing one gets the flags of `input` too: asking twice creates one job. Jobs of one `lane`
+    run one after another.
     """
     flags = input or {}
     while True:
-        waiting = _join_waiting(tenant=tenant, kind=kind, scope=scope, flags=flags)
+        waiting = _join_waiting(tenant=tenant, kind=kind, scope=scope, lane=lane, flags=flags)
         if waiting is not None:
             return waiting
-        columns = [make_id(), tenant.id, kind, scope, json.dumps(flags)]
+        columns = [make_id(), tenant.id, kind, scope, lane, json.dumps(flags)]
         for job in Job.objects.of(tenant).raw(NEW_JOB, columns):
             pass_point(Point.JOB_INSERTED)
             wake(job.id)
@@ -52,9 +59,9 @@ def enqueue(
 
 
 def _join_waiting(
-    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, flags: dict[str, Any]
+    *, tenant: Tenant, kind: Kind, scope: uuid.UUID, lane: uuid.UUID | None, flags: dict[str, Any]
 ) -> Job | None:
-    """Return the ready job, with our flags added.
+    """Return the ready job, with our flags added, in our lane.
 
     It is locked only if it must change, since workers skip a locked job. Unlocked it may start
     before our data is visible; that is harmless, since every run checks again, under the
@@ -62,10 +69,10 @@ def _join_waiting(
     """
     ready = Job.objects.of(tenant).filter(kind=kind, scope=scope, state=State.READY)
     waiting = ready.first()
-    if waiting is None or {**waiting.input, **flags} == waiting.input:
+    if waiting is None or (waiting.lane, {**waiting.input, **flags}) == (lane, waiting.input):
         return waiting
     waiting = ready.select_for_update().first()
     if waiting is not None:
-        waiting.input = {**waiting.input, **flags}
-        waiting.save(update_fields=["input"])
+        waiting.input, waiting.lane = {**waiting.input, **flags}, lane
+        waiting.save(update_fields=["input", "lane"])
     return waiting

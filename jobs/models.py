@@ -66,6 +66,9 @@ class Job(TenantModel):
         "for erasures, rollbacks and webhooks theirs; "
         "for mails, and vectors of what belongs to no conversation, the tenant's."
     )
+    lane = models.UUIDField(
+        null=True, blank=True, help_text="Jobs of one lane run one after another; empty: of none."
+    )
     input = models.JSONField(default=dict, help_text="Only ids and flags, never text.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.READY)
     attempts = models.PositiveIntegerField(

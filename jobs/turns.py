@@ -30,15 +30,35 @@ MAY_BE_CLAIMED = """
                     AND jobs_job.kind || ' ' || held.kind IN ({pairs})
             )
     )
+    AND (
+        jobs_job.lane IS NULL OR NOT EXISTS (
+            SELECT 1 FROM jobs_job ahead
+            WHERE ahead.state = 'running' AND ahead.tenant_id = jobs_job.tenant_id
+                AND ahead.lane = jobs_job.lane AND ahead.id <> jobs_job.id
+                AND ahead.error_class = '' AND ahead.lease_until > statement_timestamp()
+        )
+    )
 """
 """The condition under which a job may be claimed, whatever the turns.
 
-`pairs` are kinds, each with one that it waits for. At most one job of a kind and scope runs.
-Nothing waits for a job whose lease has ended: otherwise a flush and a segmentation whose workers
-died would wait for each other forever.
+`pairs` are kinds, each with one that it waits for. At most one job of a kind and scope runs, and
+one of a lane. Nothing waits for a job whose lease has ended: otherwise a flush and a segmentation
+whose workers died would wait for each other forever.
 """
 ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-"""Lock of a cluster: workers that claim at the same moment would not see each other's claims."""
+"""Lock of a cluster, or of a lane: claims at the same moment would not see each other."""
+
+
+def wait_for_lane(job_id: uuid.UUID) -> bool:
+    """Lock the lane of a job that was just found until the claim ends; return whether it is free.
+
+    Claims of one lane at the same moment do not see each other, so the second looks again.
+    """
+    lane = Job.across_tenants.values_list("lane", flat=True).get(id=job_id)
+    if lane is None:
+        return True
+    execute(ONE_AFTER_THE_OTHER, [str(lane)])
+    return find_free(job_id) is not None
 
 
 def may_be_claimed() -> RawSQL:

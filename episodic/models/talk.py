@@ -134,6 +134,11 @@ class Conversation(Quoting, TenantModel):
             ),
         ]
 
+    @property
+    def lane(self) -> uuid.UUID:
+        """The lane of jobs that draw facts: one for all of a user, so that each sees the last."""
+        return uuid.uuid5(self.tenant_id, self.user_id) if self.user_id else self.id
+
     def mask(self, mask: Mask) -> None:
         self.put_masks(lambda text: mask(text, self.id, ""), "previous_summary")
 

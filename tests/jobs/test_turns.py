@@ -25,10 +25,12 @@ from tests.conftest import Agent, make_agent
 from tests.fresh import ana as ana
 from tests.fresh import bo as bo
 from tests.fresh import cleo as cleo
+from tests.talk import MORNING, messages
 
 pytestmark = pytest.mark.django_db
 MANY = 10_000
 ROWS_AT_MOST = 60
+SAID = [("Mira", "I live in Oslo.")]
 
 
 def make_job(agent: Agent, kind: Kind = Kind.SEGMENT, scope: uuid.UUID | None = None) -> Job:
@@ -97,6 +99,46 @@ def test_a_job_of_a_conversation_that_another_works_on_is_passed_over(ana: Agent
     free = make_job(ana, Kind.SEGMENT)
     assert claim_next().id == free.id
     assert claims.claim_next() is None
+
+
+def queue_flushes_of_mira(agent: Agent) -> list[Job]:
+    """Queue a flush of two conversations of one user, and return the jobs."""
+    for talk in (uuid.uuid4(), uuid.uuid4()):
+        where = {"conversation_id": str(talk)}
+        said = where | {"user_id": "mira", "messages": messages(SAID, MORNING)}
+        assert agent.post("add_messages", said).status_code == 201
+        assert agent.post("flush", where).status_code == 202
+    return list(Job.objects.of(agent.tenant).filter(kind=Kind.FLUSH).order_by("id"))
+
+
+def test_of_one_user_facts_are_drawn_in_one_conversation_after_the_other(ana: Agent) -> None:
+    first, second = queue_flushes_of_mira(ana)
+    other = make_job(ana, Kind.FLUSH)
+    claim = claim_next()
+    assert (claim.id, claim_next().id) == (first.id, other.id)
+    assert claims.claim_next() is None and claims.claim(second.id) is None
+    finish(claim)
+    assert claim_next().id == second.id
+
+
+def test_of_one_user_nothing_waits_for_a_worker_that_died_or_a_job_that_failed(ana: Agent) -> None:
+    first, second = queue_flushes_of_mira(ana)
+    claim = claim_next()
+    claims.release(
+        claim, error=ValueError(), after=timedelta(hours=1), charge=claims.Charge.ATTEMPT
+    )
+    assert claim_next().id == second.id
+    Job.objects.of(ana.tenant).filter(id=first.id).update(run_after=Now())
+    assert claims.claim(first.id) is None
+    Job.objects.of(ana.tenant).filter(id=second.id).update(lease_until=Now())
+    assert claim_next().id == first.id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_one_user_two_workers_at_the_same_moment_take_one_job(ana: Agent) -> None:
+    jobs = queue_flushes_of_mira(ana)
+    taken = run_in_threads(lambda index: claims.claim(jobs[index].id), threads=2)
+    assert len([claim for claim in taken if claim]) == 1
 
 
 def test_a_job_whose_worker_died_has_its_turn_when_its_lease_ends(ana: Agent) -> None:

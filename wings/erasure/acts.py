@@ -14,13 +14,11 @@ from django.db.models import QuerySet
 
 from episodic import erasing as episodic
 from episodic.models import Conversation, Episode, Message, Review
-from episodic.services import request_consolidation
+from episodic.services import request_consolidation, request_flush
 from episodic.withholding import draw_anew
 from indexing import erasing as index
 from indexing.services import tell_mirror
 from jobs import erasing as jobs
-from jobs.enqueue import enqueue
-from jobs.models import Kind
 from memoryproject.database.batches import delete_rows, lock_rows
 from memoryproject.tenancy.models import Tenant
 from semantic import erasing as semantic
@@ -156,7 +154,7 @@ def _erase_tainted(
         redraw(tenant, tainted.redrawn, but=conversation)
     episodic.settle(conversation)
     if message is not None and was_settled and conversation.pending_count:
-        enqueue(tenant=tenant, kind=Kind.FLUSH, scope=scope)
+        request_flush(conversation=conversation)
     elif tainted.redrawn:
         request_consolidation(conversation, force=True)
     tell_mirror(tenant=tenant, conversation_id=scope, memory_ids=[*restored, *tainted.bereft])
