@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import threading
+import urllib.request
 import uuid
 from pathlib import Path
 
 import pytest
+
+from memory_server_client import Client
 
 PROVIDERS = Path(__file__).parents[3] / "bench" / "providers"
 ANA, BO = "My cat is called Tom.", "My dog is called Rex."
@@ -49,3 +53,27 @@ def test_what_is_added_is_searched_by_its_user_alone_with_its_time() -> None:
     found = client.search("What is my pet called?", ana, 20)
     assert f'Ana: "{ANA}"' in found and "8 May 2023" in found and BO not in found
     assert client.search("What is my pet called?", "nobody", 20) == ""
+
+
+def test_beliefs_come_back_by_their_id_and_user_until_they_are_reset() -> None:
+    module = importlib.import_module("precision_mem_bench")
+    with Client() as client, module.serve(module.Beliefs(client), 0) as server:
+        threading.Thread(target=server.serve_forever).start()
+
+        def call(method: str, path: str, **body: object) -> dict[str, list[dict[str, str]]]:
+            url = f"http://127.0.0.1:{server.server_port}{path}"
+            request = urllib.request.Request(url, json.dumps(body).encode(), method=method)
+            with urllib.request.urlopen(request) as answer:
+                return dict(json.load(answer))
+
+        try:
+            for user, text in (("ana", ANA), ("bo", BO)):
+                call("POST", "/add", text=text, user_id=user, metadata={"beliefId": f"b-{user}"})
+            asked = {"query": "What is my pet called?", "user_id": "ana", "limit": 20}
+            (found,) = call("POST", "/search", **asked)["results"]
+            assert found["id"] == "b-ana" and ANA in found["memory"]
+            assert call("POST", "/search", **asked | {"query": ""})["results"] == []
+            call("DELETE", "/reset")
+            assert call("POST", "/search", **asked)["results"] == []
+        finally:
+            server.shutdown()
