@@ -72,17 +72,21 @@ def _run(job_id: str, take: Callable[[], Claim | None]) -> bool:
         return False
     if claim is None:
         return False
-    bound = logs.bind(job=claim.id, kind=claim.kind, tenant=claim.tenant.id)
-    traced = traces.span(
-        f"job {claim.kind}", {traces.STORE: str(claim.tenant.id)}, kind="consumer", carrier={}
-    )
-    with acting_for(claim.tenant.id), bound, traced:
-        run_claimed(claim)
+    run_claimed(claim)
     return True
 
 
 def run_claimed(claim: Claim) -> None:
     """Run a claimed job; whatever fails, the job is done or given back. Never raises."""
+    bound = logs.bind(job=claim.id, kind=claim.kind, tenant=claim.tenant.id)
+    traced = traces.span(
+        f"job {claim.kind}", {traces.STORE: str(claim.tenant.id)}, kind="consumer", carrier={}
+    )
+    with acting_for(claim.tenant.id), bound, traced:
+        _run_flow(claim)
+
+
+def _run_flow(claim: Claim) -> None:
     try:
         with renewing(claim):
             if claim.attempts > claims.CRASHES_AT_MOST:

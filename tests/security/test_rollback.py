@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.db.models import QuerySet
 
-from episodic.models import Conversation, Episode, Message
+from episodic.models import Conversation, Episode, Message, Withholding
 from indexing.models import SearchUnit
 from jobs.draining import drain_jobs
+from jobs.models import Job, Kind
+from jobs.tasks import run_job
 from semantic.models import Changeset, Fact
 from tests.conftest import Agent, make_agent
 from tests.fresh import ana as ana
@@ -22,6 +25,7 @@ from tests.llm.answers import change, changes, segment, segments
 from tests.llm.conftest import post
 from tests.model_server import ModelServer, says
 from tests.talk import EVENING, MORNING, MOVING, RUNNING, messages
+from wings.rollback import rollback
 
 # Each run has a time of its own only where transactions end.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -257,6 +261,18 @@ def test_what_is_lifted_is_learnt_again(ana: Agent, liar: Agent) -> None:
     again = ana.post(f"rollbacks/{made['id']}/lift", {"reason": "It was no attack."})
     assert again.status_code == 409
     assert Conversation.objects.of(ana.tenant).filter(withheld_count__gt=0).count() == 0
+
+
+def test_no_worker_takes_a_small_one_before_its_caller_has_done_it(ana: Agent, liar: Agent) -> None:
+    """Else the caller would answer while the messages are still served."""
+    tell(liar, TALKS[2], poison())
+    source = Withholding(tenant=ana.tenant, posted_by=liar.key, actor="ana", reason=WHY)
+    source.since = datetime.fromisoformat(LONG_AGO)
+    with transaction.atomic():
+        work = rollback.start(source)
+    assert not run_job(str(Job.objects.of(ana.tenant).get(kind=Kind.ROLLBACK).id))
+    work.do()
+    assert source.done_at and facts_of(ana) == []
 
 
 def test_what_two_withhold_is_lifted_by_neither_alone(ana: Agent, liar: Agent) -> None:

@@ -23,9 +23,10 @@ from jobs import claims
 from jobs.claims import Claim
 from jobs.enqueue import enqueue
 from jobs.models import Kind
-from jobs.tasks import run_job
+from jobs.tasks import run_claimed
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, NotFound, get_row
+from memoryproject.process import forks
 from memoryproject.tenancy.models import Tenant
 from semantic import queries, reverts
 from semantic.curation import Act, check_reason
@@ -93,16 +94,16 @@ def roll_back(withholding: Withholding) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A recorded rollback, its job, and the first conversations to do."""
+    """A recorded rollback, the first conversations to do, and its job if the caller does it."""
 
     withholding: Withholding
-    job_id: uuid.UUID
     left: Sequence[uuid.UUID]
+    claim: Claim | None
 
     def do(self) -> None:
         """Do it at once if it is small; the transaction that started it has ended."""
-        if len(self.left) <= CONVERSATIONS_AT_ONCE:
-            run_job(str(self.job_id))
+        if self.claim is not None:
+            run_claimed(self.claim)
             self.withholding.refresh_from_db()
 
 
@@ -110,9 +111,18 @@ def start(withholding: Withholding) -> Work:
     """Save the row with a job for the rollback, inside the caller's transaction."""
     _check(withholding)
     withholding.save(force_insert=True)
+    return _plan(withholding)
+
+
+def _plan(withholding: Withholding) -> Work:
+    """Enqueue the job of a rollback; a small one is claimed here.
+
+    Otherwise a worker could take it first, and the caller would answer before it is done.
+    """
     left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
     job = enqueue(tenant=withholding.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
-    return Work(withholding, job.id, left)
+    is_small = len(left) <= CONVERSATIONS_AT_ONCE
+    return Work(withholding, left, claims.claim(job.id, holder=forks.cluster) if is_small else None)
 
 
 def _check(source: Withholding) -> None:
@@ -140,9 +150,8 @@ def lift(*, act: Act, withholding_id: uuid.UUID) -> Withholding:
         withholding.lifted_by = act.actor
         withholding.done_at = None
         withholding.save(update_fields=["lifted_at", "lifted_by", "done_at"])
-        left = episodic.conversations_left(withholding, at_most=CONVERSATIONS_AT_ONCE + 1)
-        job = enqueue(tenant=act.tenant, kind=Kind.ROLLBACK, scope=withholding.id)
-    Work(withholding, job.id, left).do()
+        work = _plan(withholding)
+    work.do()
     return withholding
 
 
