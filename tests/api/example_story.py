@@ -376,6 +376,7 @@ def operate(session: Session, note: str) -> None:
     session.call("get_webhook", webhook_id=webhook)
     wish = {"scope": "note", "id": note, "reason": "Asked for in ticket 4711."}
     session.call("delete_note", status=204, note_id=note)
+    session.call("restore_note", note_id=note)
     erasure = session.call("erase", wish)["id"]
     session.call("list_erasures", limit=1)
     session.call("get_erasure", erasure_id=erasure)

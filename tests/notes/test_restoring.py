@@ -8,7 +8,7 @@ import pytest
 
 from indexing.models import SearchUnit, SearchVector
 from jobs.draining import drain_jobs
-from memoryproject.edge.errors import NotFound
+from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.notes.graphs import UNKNOWN, write
 from wings.notes import services
@@ -32,8 +32,7 @@ def test_a_note_that_is_held_again_is_found_shown_and_listed_as_before(
     shown, units = ana.get(f"notes/{note}").json(), units_of(ana, note)
     services.delete_note(tenant=ana.tenant, actor="bo", note_id=uuid.UUID(note))
     assert units_of(ana, note) == []
-    restored = services.restore_note(tenant=ana.tenant, note_id=uuid.UUID(note))
-    assert restored.deleted_at is None
+    assert ana.post(f"notes/{note}/restore", {}).json() == shown
     assert Note.objects.of(ana.tenant).get(id=note).deleted_by == ""
     assert ana.get(f"notes/{note}").json() == shown
     assert units_of(ana, note) == units
@@ -43,6 +42,5 @@ def test_what_is_held_and_what_is_a_strangers_cannot_be_restored(ana: Agent, cle
     held, hers = write(ana), write(cleo)
     services.delete_note(tenant=cleo.tenant, actor="cleo", note_id=uuid.UUID(hers))
     for note in (held, hers, UNKNOWN):
-        with pytest.raises(NotFound):
-            services.restore_note(tenant=ana.tenant, note_id=uuid.UUID(note))
+        assert_problem(ana.post(f"notes/{note}/restore", {}), 404)
     assert Note.objects.of(cleo.tenant).get(id=hers).deleted_at is not None

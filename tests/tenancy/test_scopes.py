@@ -26,6 +26,7 @@ SCOPES: dict[str, tuple[str, Scope]] = {
     "facts": ("GET", Scope.READ),
     "notes": ("GET", Scope.READ),
     "notes/<id:note_id>": ("GET", Scope.READ),
+    "notes/<id:note_id>/restore": ("POST", Scope.INGEST),
     "notes/<id:note_id>/versions": ("GET", Scope.READ),
     "links": ("POST", Scope.INGEST),
     "links/<id:link_id>": ("DELETE", Scope.INGEST),

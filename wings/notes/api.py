@@ -146,6 +146,22 @@ class OneNote(KeyedView):
         return Response(status=204)
 
 
+class RestoredNote(KeyedView):
+    for_users = True
+    scope = Scope.INGEST
+
+    @describe("restore_note", None, {200: renderings.NoteOutput})
+    def post(self, request: Request, note_id: uuid.UUID) -> Response:
+        """Restore a deleted note.
+
+        The note is found, shown and linked as before it was deleted.
+        200: The note.
+        404: There is no such note, it is not deleted, or it was erased.
+        """
+        note = services.restore_note(tenant=self.tenant(), note_id=note_id)
+        return Response(renderings.render_note(note))
+
+
 class NoteVersions(KeyedView):
     for_users = True
     scope = Scope.READ

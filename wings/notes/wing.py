@@ -10,6 +10,7 @@ WING = Wing(
         path("notes", api.Notes.as_view()),
         path("notes/batch", api.NoteBatch.as_view()),
         path("notes/<id:note_id>", api.OneNote.as_view()),
+        path("notes/<id:note_id>/restore", api.RestoredNote.as_view()),
         path("notes/<id:note_id>/versions", api.NoteVersions.as_view()),
         path("links", api.Links.as_view()),
         path("links/<id:link_id>", api.OneLink.as_view()),

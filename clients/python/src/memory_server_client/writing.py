@@ -313,6 +313,11 @@ class Writing(Calls):
         """Delete a note: it is neither found nor shown any more."""
         return self._change("DELETE", at("notes/{}", note_id))
 
+    @operation
+    def restore_note(self, note_id: Id) -> Flow[types.NoteOutput]:
+        """Restore a deleted note."""
+        return self._post(at("notes/{}/restore", note_id))
+
     @listing(types.NoteVersionOutput)
     def list_note_versions(self, note_id: Id, *, page_size: int | None = None) -> Call:
         """Iterate over the versions of a note, newest first."""
