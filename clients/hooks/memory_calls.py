@@ -1,4 +1,4 @@
-"""The hook's calls of the server, the spool of those that did not reach it, and its settings."""
+"""Calls of the server, and the spool of those that did not reach it; also of Hermes' provider."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ except ImportError:  # Windows, where two events at once are left to chance
 
 FOLDER = Path(os.environ.get("MEMORY_HOOK_DIR") or Path.home() / ".memory-hook")
 TIMEOUT_S = 3.0
-UNTIL = time.monotonic() + 8.0
+EVENT_S = 8.0
 """Agents wait ten seconds for an event."""
 SEND_S = 2.0
 """Seconds that an event spends at most on sending what earlier ones could not."""
@@ -34,9 +34,10 @@ REFUSED = (400, 409, 410, 413, 415, 422)
 class Server:
     """The server as one event sees it, with what waits for it on behalf of a user."""
 
-    def __init__(self, user: str) -> None:
-        name = digest(read_setting("MEMORY_URL"), user)
-        self.spool = FOLDER / f"spool-{name}.jsonl"
+    def __init__(self, url: str, key: str, user: str) -> None:
+        self.url, self.key = url.rstrip("/"), key
+        self.spool = FOLDER / f"spool-{digest(url, user)}.jsonl"
+        self.until = time.monotonic() + EVENT_S
         self.is_away = False
 
     def post(self, path: str, body: dict[str, Any] | None, key: str = "") -> None:
@@ -48,7 +49,7 @@ class Server:
     def try_call(self, call: dict[str, Any]) -> bool:
         """Return whether a call is done with: answered, or refused for good."""
         try:
-            ask(call["path"], call["body"], call["key"])
+            self.ask(call["path"], call["body"], call["key"])
         except urllib.error.HTTPError as error:
             is_nothing_to_close = error.code == 404 and call["body"] is None
             self.is_away = error.code not in REFUSED and not is_nothing_to_close
@@ -57,6 +58,26 @@ class Server:
         except OSError:
             self.is_away = True
         return not self.is_away
+
+    def ask(
+        self, path: str, body: dict[str, Any] | None, key: str = "", method: str = "POST"
+    ) -> str:
+        """Return the text of an answer.
+
+        Raises:
+            OSError: nobody answers in time, or with an error or a redirect.
+        """
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        request = urllib.request.Request(
+            f"{self.url}/api/v0/{path}",
+            data=b"" if body is None else json.dumps(body).encode(),
+            headers={**headers, "Idempotency-Key": key} if key else headers,
+            method=method,
+        )
+        timeout_s = min(TIMEOUT_S, max(0.1, self.until - time.monotonic()))
+        with OPENER.open(request, timeout=timeout_s) as answer:
+            text: str = answer.read().decode()
+            return text
 
     def keep(self, call: dict[str, Any]) -> None:
         """Append a call to the spool, with the time at which it was said."""
@@ -141,24 +162,3 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 OPENER = urllib.request.build_opener(NoRedirects)
-
-
-def ask(path: str, body: dict[str, Any] | None, key: str = "") -> str:
-    """Return the text of an answer.
-
-    Raises:
-        OSError: nobody answers in time, or with an error or a redirect.
-    """
-    headers = {
-        "Authorization": f"Bearer {read_setting('MEMORY_KEY')}",
-        "Content-Type": "application/json",
-    }
-    request = urllib.request.Request(
-        f"{read_setting('MEMORY_URL').rstrip('/')}/api/v0/{path}",
-        data=b"" if body is None else json.dumps(body).encode(),
-        headers={**headers, "Idempotency-Key": key} if key else headers,
-    )
-    timeout_s = min(TIMEOUT_S, max(0.1, UNTIL - time.monotonic()))
-    with OPENER.open(request, timeout=timeout_s) as answer:
-        text: str = answer.read().decode()
-        return text

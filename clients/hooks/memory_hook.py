@@ -31,8 +31,9 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from memory_calls import FOLDER, Server, ask, digest, parse_lines, read_setting, write_private
+from memory_calls import FOLDER, Server, digest, parse_lines, read_setting, write_private
 
 START = ("SessionStart", "sessionStart")
 PROMPT = ("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt")
@@ -43,11 +44,11 @@ ANSWER_FIELDS = ("last_assistant_message", "prompt_response", "text")
 """Where the event after an answer has it; an agent without one has it in its transcript."""
 ENDLESS = ("codex",)
 """Agents without an event at a session's end: the next start has facts made of the last one."""
-STANDING = "How to work here: preferences, guidelines, dangers"
+PROFILE = "users/{}/profile?sections=dangers,guidelines,preferences&max_tokens=400"
 PENDING = "What is to be done next? What is open, planned or not finished yet?"
 MAX_TOKENS = 1000
 USER_TOKENS = 200
-"""Of these, for what holds in every folder of the user; at a session's start twice as many."""
+"""Of these, before a prompt for what holds in every folder of the user."""
 QUERY_AT_MOST = 2_000
 CONTENT_AT_MOST = 60_000
 ANSWERERS = ("assistant", "gemini", "model", "assistant.message")
@@ -75,11 +76,11 @@ def main() -> None:
     if name in START:
         if agent in ENDLESS:
             talk.close()
-        known = talk.recall(PENDING, STANDING, 2 * USER_TOKENS)
+        known = talk.recall(PENDING, is_start=True)
     elif name in PROMPT:
         prompt = strip(event["prompt"])
         if agent != "cursor":  # which takes no context here
-            known = talk.recall(prompt, prompt, USER_TOKENS)
+            known = talk.recall(prompt)
         talk.catch_up()
         talk.say("user", prompt)
     elif name in ANSWER:
@@ -124,24 +125,26 @@ class Talk:
         self.session = str(event.get("session_id") or event.get("conversation_id") or "")
         user = read_setting("MEMORY_USER")
         self.whose = {"user_id": user} if user else {}
-        self.server = Server(user)
+        self.server = Server(read_setting("MEMORY_URL"), read_setting("MEMORY_KEY"), user)
         self.state_path = FOLDER / "sessions" / f"{digest(self.session, self.id)}.json"
 
-    def recall(self, query: str, standing: str, user_tokens: int) -> str:
+    def recall(self, query: str, *, is_start: bool = False) -> str:
         """Return what is known, between marks; empty: nothing, or nobody answers.
 
-        `query` is asked of the folder, `standing` of what the user said anywhere, in a room of
-        its own.
+        Of what the user said anywhere it is the profile at a session's start, else what fits.
         """
         if self.server.is_away or not query:
             return ""
-        body = {"conversation_id": self.id}
-        whose = {"query": standing[:QUERY_AT_MOST], "preferences_only": True, "scope": "user"}
-        whose |= {"max_tokens": user_tokens, **self.whose}
-        here = {"query": query[:QUERY_AT_MOST], "max_tokens": MAX_TOKENS - user_tokens}
+        body = {"conversation_id": self.id, "query": query[:QUERY_AT_MOST]}
+        mine = {"max_tokens": USER_TOKENS, "preferences_only": True, "scope": "user", **self.whose}
+        here = {"max_tokens": MAX_TOKENS - USER_TOKENS, "fresh": True}
         try:
-            text = ask("context_pre_retrieve", {**body, **whose})
-            text += "\n" + ask("retrieve_memory", {**body, **here, "fresh": True})
+            if is_start and self.whose:
+                path = PROFILE.format(quote(self.whose["user_id"], safe=""))
+                text = self.server.ask(path, None, method="GET")
+            else:
+                text = self.server.ask("context_pre_retrieve", {**body, **mine})
+            text += "\n" + self.server.ask("retrieve_memory", {**body, **here})
         except urllib.error.HTTPError as error:
             print(f"memory: recall answered {error.code}", file=sys.stderr)
             return ""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import threading
 import uuid
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from agent.memory_manager import MemoryManager
 from plugins.memory import discover_memory_providers, load_memory_provider
 
-from memory_server_client import Client, integrations
+from memory_server_client import Client, integrations, spool
 from memory_server_client.integrations.keeping import conversation_of
 
 README = Path(integrations.__file__).parent / "README.md"
@@ -81,6 +85,47 @@ def test_the_model_recalls_remembers_and_forgets(home: Path, user: str) -> None:
     assert "1 memories are forgotten" in call(manager, "forget", text=f"the dog {word}")
     assert call(manager, "recall", query=f"the dog {word}") == "Memory holds nothing on this."
     assert "400" in call(manager, "remember", text=" ")
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Hands calls on to the server."""
+
+    def do_POST(self) -> None:
+        size = int(self.headers["Content-Length"])
+        answer = httpx.post(
+            f"{os.environ['MEMORY_URL']}{self.path}",
+            content=self.rfile.read(size),
+            headers={**self.headers, "Host": "localhost"},
+        )
+        self.send_response(answer.status_code)
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def test_what_is_said_while_the_server_is_away_is_sent_later_once(
+    client: Client, home: Path, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool, "FOLDER", home / "spool")
+    server = HTTPServer(("127.0.0.1", 0), Proxy, bind_and_activate=False)
+    server.server_bind()  # so that the port is nobody else's, and nobody listens there
+    manager = start(session := f"monday-{user}", user_id=user)
+    manager.providers[0].client.url = f"http://127.0.0.1:{server.server_port}"  # type: ignore[attr-defined]
+    manager.sync_all("My boat is called Nautilus.", "A fine name.")
+    assert manager.flush_pending(timeout=30)
+    talk = conversation_of(session)
+    assert not list(client.list_messages(talk)) and len(list((home / "spool").glob("*.jsonl"))) == 1
+    server.server_activate()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for _ in range(2):
+        manager.on_session_end([])
+    said = ["My boat is called Nautilus.", "A fine name."]
+    assert [one["content"] for one in client.list_messages(talk)] == said
+    assert not list((home / "spool").glob("*.jsonl"))
+    server.shutdown()
+    server.server_close()
 
 
 def test_another_session_is_another_conversation_and_a_cron_job_is_none(

@@ -15,7 +15,8 @@ from memory_server_client import BadRequest, Client, Conflict, NotFound, TooLarg
 from memory_server_client.types import ListedNote, NoteOutput, NoteVersionOutput
 
 ROOT, TAG, BLANK = "/memories", "claude-memory", "(blank)"
-PAGE, LABEL_AT_MOST = 200, 300
+CHANGED = "Another agent has just changed the file: view it again."
+PAGE, LABEL_AT_MOST, ID_AT_MOST = 200, 300, 255
 DEPTH = 2
 """Levels that a view of a directory shows."""
 Files: TypeAlias = dict[str, ListedNote]
@@ -41,22 +42,29 @@ class MemoryServerMemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self.client = client
         self.user_id = user_id
+        self.deleted: dict[str, str] = {}
+        """Notes of the files that this tool has deleted, by path."""
 
     def execute(self, command: Any) -> Any:
         """Do what Claude asks for; what the server refuses becomes a `ToolError`."""
         try:
             return super().execute(command)
         except (Conflict, NotFound):
-            raise ToolError("Another agent has just changed the file: view it again.") from None
+            raise ToolError(CHANGED) from None
         except (BadRequest, TooLarge) as error:
             raise ToolError(str(error)) from None
 
     def view(self, command: Any) -> str:
-        """Return the lines of a file, numbered, or what is in a directory."""
+        """Return the lines of a file, numbered, or what is in a directory.
+
+        A search for the file alone leaves the receipt.
+        """
         path, files = check_path(command.path), self._files()
         if path not in files and (path == ROOT or below(files, path)):
             return render_folder(path, below(files, path))
         lines = self._read(path, files).split("\n")
+        own = {"user_id": self.user_id, "tag": TAG, "source_ids": [path[:ID_AT_MOST]]}
+        self.client.search("*", max_results=1, **own)
         first, last = command.view_range or (1, -1)
         shown = number(lines, max(1, first) - 1, len(lines) if last == -1 else last)
         return f"Here's the content of {path} with line numbers:\n{shown}"
@@ -65,7 +73,10 @@ class MemoryServerMemoryTool(BetaAbstractMemoryTool):
         """Create a file."""
         path = check_new(command.path, self._files(), f"File {command.path} already exists")
         fields = {**name_file(path), **keep_text(command.file_text)}
-        self.client.add_note(user_id=self.user_id, tags=[TAG], **fields)
+        note = self.client.add_note(user_id=self.user_id, tags=[TAG], **fields)
+        if self._files()[path]["id"] != note["id"]:  # another was made at once, and came first
+            self.client.delete_note(note["id"])
+            raise ToolError(CHANGED)
         return f"File created successfully at: {path}"
 
     def str_replace(self, command: Any) -> str:
@@ -100,13 +111,11 @@ class MemoryServerMemoryTool(BetaAbstractMemoryTool):
         return f"The file {path} has been edited."
 
     def delete(self, command: Any) -> str:
-        """Delete a file, or a directory with all that is in it; a person can restore them."""
+        """Delete a file, or a directory with all that is in it; `restore` undoes it."""
         path = check_path(command.path)
-        notes = find(self._files(), path, "delete")
-        while notes:
-            for note in notes.values():
-                self.client.delete_note(note["id"])
-            notes = below(self._files(), path)  # an older one, where two agents made it at once
+        for place, note in find(self._files(), path, "delete").items():
+            self.client.delete_note(note["id"])
+            self.deleted[place] = note["id"]
         return f"Successfully deleted {path}"
 
     def rename(self, command: Any) -> str:
@@ -123,15 +132,22 @@ class MemoryServerMemoryTool(BetaAbstractMemoryTool):
         """Return what a file has said, newest first, with who wrote it and when."""
         return list(self.client.list_note_versions(self._files()[path]["id"]))
 
-    def restore(self, path: str, version: int) -> None:
-        """Undo changes of a file: write what it said in a version as its newest."""
+    def restore(self, path: str, version: int | None = None) -> None:
+        """Undo changes of a file: write what it said in a version as its newest.
+
+        Without a version: restore the file, which this tool has deleted.
+        """
+        if version is None:
+            check_new(path, self._files(), f"File {path} already exists")
+            self.client.restore_note(self.deleted.pop(path))
+            return
         (earlier,) = (one for one in self.list_versions(path) if one["version"] == version)
         self._write(self._files()[path], read_text(earlier))
 
     def _files(self) -> Files:
-        """Return the files of the user by path; of two that were made at once, the newer."""
-        notes = list(self.client.list_notes(user_id=self.user_id, tag=TAG, page_size=PAGE))
-        return {note["source_path"] or "": note for note in reversed(notes)}
+        """Return the files of the user by path; of two that were made at once, the older."""
+        notes = self.client.list_notes(user_id=self.user_id, tag=TAG, page_size=PAGE)
+        return {note["source_path"] or "": note for note in notes}
 
     def _read(self, path: str, files: Files) -> str:
         if path in files:
@@ -196,7 +212,7 @@ def below(files: Files, path: str) -> Files:
 
 def name_file(path: str) -> dict[str, Any]:
     """Return the fields of a note that say where it is."""
-    return {"source_path": path, "label": path[:LABEL_AT_MOST]}
+    return {"source_path": path, "source_id": path[:ID_AT_MOST], "label": path[:LABEL_AT_MOST]}
 
 
 def keep_text(text: str) -> dict[str, Any]:

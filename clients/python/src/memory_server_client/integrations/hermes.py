@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
 from agent.memory_provider import MemoryProvider
 
-from memory_server_client import Client, MemoryServerError, NotFound, Retries
+from memory_server_client import Client, MemoryServerError, Retries
 from memory_server_client.integrations.keeping import conversation_of
+from memory_server_client.spool import Server
 
 RECALL_TOKENS, PROFILE_TOKENS = 1000, 400
 TIMEOUT_S = 5.0
@@ -51,8 +52,8 @@ TOOLS = [
 class MemoryServerProvider(MemoryProvider):
     """Stores each turn, and brings back what bears on the next; a session is a conversation.
 
-    Hermes goes on where a call fails, and stores in a thread. What cron jobs and subagents say
-    is not stored.
+    Hermes goes on where a call fails, and stores in a thread; what does not reach the server waits
+    in the coding agents' spool. What cron jobs and subagents say is not stored.
     """
 
     client: Client
@@ -108,11 +109,20 @@ class MemoryServerProvider(MemoryProvider):
         messages: list[dict[str, Any]] | None = None,
     ) -> None:
         """Store what the user and Hermes said; calls of tools are left out."""
-        turn = (("user", user_content), ("assistant", assistant_content))
-        said: list[Any] = [{"role": role, "content": text} for role, text in turn if text.strip()]
-        if said and self.is_stored:
-            talk = conversation_of(session_id or self.session_id)
-            self.client.add_messages(talk, said, user_id=self.user_id, agent_id=self.agent_id)
+        if not self.is_stored:
+            return
+        server, talk = self._reach(), conversation_of(session_id or self.session_id)
+        body = {"conversation_id": str(talk), "user_id": self.user_id, "agent_id": self.agent_id}
+        for role, text in (("user", user_content), ("assistant", assistant_content)):
+            if text.strip():
+                message = {"role": role, "content": text}
+                server.post("add_message", {**body, "message": message}, uuid4().hex)
+
+    def _reach(self) -> Server:
+        """Return the server with its spool, after sending what could not be sent before."""
+        server = Server(self.client.url, os.environ["MEMORY_KEY"], self.user_id)
+        server.send_spooled()
+        return server
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
         """Return the tools: recall, remember, forget."""
@@ -137,8 +147,7 @@ class MemoryServerProvider(MemoryProvider):
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
         """End the conversation: what was said in it is made episodes and facts of now."""
-        with suppress(NotFound):
-            self.client.close_conversation(conversation_of(self.session_id))
+        self._reach().post(f"conversations/{conversation_of(self.session_id)}/close", None)
 
     def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:
         """Go on in another conversation."""
