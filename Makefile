@@ -36,7 +36,7 @@ help:
 	@echo "make docs   build the documentation into docs/_build and check its links"
 	@echo "make manifests  check the Dockerfiles, the compose file, the chart and the units"
 	@echo "make images  build the container images and run the README's session in them (as root, on Debian)"
-	@echo "make release  build the wheels and the npm package into dist, and try each in an empty folder"
+	@echo "make release  build the wheels and the npm package into dist, try each in an empty folder, and the images"
 	@echo "make audit  ask whether a package that we pin has a known vulnerability"
 	@echo "make stop   stop the embedded PostgreSQL, which outlives make run"
 	@echo "make lock   resolve pyproject.toml into the lock files anew"
@@ -100,9 +100,11 @@ manifests: install-dev
 	@.venv/bin/uv run --quiet --no-project --python $(VENV_PYTHON) \
 		--with-requirements deploy/requirements.lock deploy/check.py
 
-# Wheels of server, Python client and MCP server, and the npm package: docs/releasing.md.
+# Wheels of server, Python client and MCP server, the npm package, and images: docs/releasing.md.
 release: install-dev
-	@exec $(VENV_PYTHON) deploy/release.py
+	@$(VENV_PYTHON) deploy/release.py
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then exec $(MAKE) images; \
+	else echo "Not tried here: the images (make images, as root on Debian)"; fi
 
 # Known vulnerabilities of what the lock files pin; says so where nobody can be asked.
 audit: install-dev

@@ -52,7 +52,7 @@ def podman(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def build(name: str, dockerfile: str, context: str) -> dict[str, Any]:
+def build(name: str, dockerfile: str, context: str, *options: str) -> dict[str, Any]:
     """Build an image and return what podman knows of it; without podman the test is skipped."""
     base = CACHE / "debian.tar"
     if not base.exists():
@@ -64,6 +64,7 @@ def build(name: str, dockerfile: str, context: str) -> dict[str, Any]:
         *("build", "--quiet", "--pull=never", "--format=docker", "--isolation=chroot"),
         *("--network=host", f"--volume={CERTIFICATES}:/etc/pip.crt:ro"),
         *(f"--volume={CACHE / 'pip.conf'}:/etc/pip.conf:ro", f"--tag={name}"),
+        *options,
         *(f"--file={settings.BASE_DIR / dockerfile}", str(settings.BASE_DIR / context)),
     )
     (image,) = json.loads(podman("image", "inspect", name))

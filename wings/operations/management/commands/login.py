@@ -62,7 +62,7 @@ def find_address() -> str:
 
 
 def render_access(password: str) -> str:
-    address = f"http://{find_address()}"
+    address = f"http://{find_address()}".replace("0.0.0.0", "127.0.0.1")  # noqa: S104
     conversation = next(read_conversations(seed_demo.DEMO)).external_id
     key = seed_demo.get_or_create_key()
     found = tenancy.find_key(secret=key, now=timezone.now())

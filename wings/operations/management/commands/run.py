@@ -109,6 +109,8 @@ class Command(BaseCommand):
             server.terminate()
             server.join(timeout=DRAIN_S + 5)
             kill(server)
+            if settings.EMBEDDED_POSTGRES and os.getpid() == 1:  # a container ends with us
+                embedded.stop(settings.DATA_DIR)
 
 
 def start(command: str, **options: Any) -> int:
@@ -158,7 +160,8 @@ def wait_until_alive(host: str, port: int, lives: Callable[[], bool]) -> None:
     while time.monotonic() < until and lives():
         probe = http.client.HTTPConnection(host, port, timeout=5)  # by no proxy
         with suppress(OSError, http.client.HTTPException), closing(probe):
-            probe.request("GET", "/api/v0/health/live")
+            # A name that is always served, whatever the host is.
+            probe.request("GET", "/api/v0/health/live", headers={"Host": "localhost"})
             if probe.getresponse().status == http.HTTPStatus.OK:
                 return
         time.sleep(0.1)
