@@ -10,8 +10,9 @@ from pydantic_ai import Agent
 from pydantic_ai.models.test import TestModel
 
 from memory_server_client import Client
+from memory_server_client.integrations.keeping import NOTHING
 from memory_server_client.integrations.llamaindex import MemoryServerBlock
-from memory_server_client.integrations.pydantic_ai import NOTHING, MemoryServerToolset
+from memory_server_client.integrations.pydantic_ai import MemoryServerToolset
 
 
 async def test_a_model_is_told_of_the_tools(client: Client) -> None:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from agent_framework import AgentSession, ContextProvider, Message, SessionContext
 
 from memory_server_client import Client, NewMessage
-from memory_server_client.integrations.keeping import conversation_of
-from memory_server_client.types import RoleEnum
-
-BATCH = 500
-ROLES: Mapping[str, RoleEnum] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-    "tool": "tool",
-}
+from memory_server_client.integrations.keeping import ROLES, conversation_of, store
 
 
 class MemoryServerProvider(ContextProvider):
@@ -89,9 +79,7 @@ class MemoryServerProvider(ContextProvider):
             for message in [*context.input_messages, *answer]
             if message.text.strip()
         ]
-        for start in range(0, len(said), BATCH):
-            batch = said[start : start + BATCH]
-            await asyncio.to_thread(self.client.add_messages, talk, batch, user_id=self.user_id)
+        await asyncio.to_thread(store, self.client, talk, said, user_id=self.user_id)
 
     async def close(self, session: AgentSession) -> None:
         """End a session: what was said in it is made episodes and facts of now."""

@@ -63,8 +63,9 @@ class MemoryServerMemoryTool(BetaAbstractMemoryTool):
         if path not in files and (path == ROOT or below(files, path)):
             return render_folder(path, below(files, path))
         lines = self._read(path, files).split("\n")
-        own = {"user_id": self.user_id, "tag": TAG, "source_ids": [path[:ID_AT_MOST]]}
-        self.client.search("*", max_results=1, **own)
+        self.client.search(
+            "*", user_id=self.user_id, tag=TAG, source_ids=[path[:ID_AT_MOST]], max_results=1
+        )
         first, last = command.view_range or (1, -1)
         shown = number(lines, max(1, first) - 1, len(lines) if last == -1 else last)
         return f"Here's the content of {path} with line numbers:\n{shown}"

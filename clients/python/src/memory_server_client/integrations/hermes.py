@@ -4,48 +4,36 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 from agent.memory_provider import MemoryProvider
 
 from memory_server_client import Client, MemoryServerError, Retries
-from memory_server_client.integrations.keeping import conversation_of
+from memory_server_client.integrations.keeping import Tools, conversation_of
 from memory_server_client.spool import Server
 
 RECALL_TOKENS, PROFILE_TOKENS = 1000, 400
 TIMEOUT_S = 5.0
 """Seconds that a turn waits for a step of a call, where the server is away."""
+PREFIX = "memory_server_"
 NOBODY = "hermes-user"
 """The user where neither `MEMORY_USER` nor the channel names one."""
 
 
-def tool(name: str, description: str, argument: str, meaning: str) -> dict[str, Any]:
+def tool(method: Callable[..., str], argument: str, meaning: str) -> dict[str, Any]:
     """Return the schema of a tool with one argument."""
     properties = {argument: {"type": "string", "description": meaning}}
     parameters = {"type": "object", "properties": properties, "required": [argument]}
-    return {"name": name, "description": description, "parameters": parameters}
+    description = (method.__doc__ or "").splitlines()[0]
+    return {"name": PREFIX + method.__name__, "description": description, "parameters": parameters}
 
 
 TOOLS = [
-    tool(
-        "memory_server_recall",
-        "Recall what is known. Ask before you answer about the past or the user.",
-        "query",
-        "What to recall, in words.",
-    ),
-    tool(
-        "memory_server_remember",
-        "Remember one thing: what the user asks to keep, a decision, a lesson. No secrets.",
-        "text",
-        "One thing, in words that stand alone.",
-    ),
-    tool(
-        "memory_server_forget",
-        "Forget what the user asks to forget. Only when the user says so.",
-        "text",
-        "What to forget, in the user's words.",
-    ),
+    tool(Tools.recall, "query", "What to recall, in words."),
+    tool(Tools.remember, "text", "One thing, in words that stand alone."),
+    tool(Tools.forget, "text", "What to forget, in the user's words."),
 ]
 
 
@@ -83,6 +71,7 @@ class MemoryServerProvider(MemoryProvider):
         """Begin a session."""
         self.client = Client(timeout_s=TIMEOUT_S, retries=Retries(attempts=2))
         self.user_id = os.environ.get("MEMORY_USER") or kwargs.get("user_id") or NOBODY
+        self.tools = Tools(self.client, self.user_id, RECALL_TOKENS)
         self.agent_id = kwargs.get("agent_identity")
         self.is_stored = kwargs.get("agent_context", "primary") == "primary"
         self.session_id = session_id
@@ -94,11 +83,12 @@ class MemoryServerProvider(MemoryProvider):
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         """Return what other sessions and notes of the user say on a question."""
-        talk = conversation_of(session_id or self.session_id)
-        return self._recall(query, conversation_id=talk)
-
-    def _recall(self, query: str, **options: Any) -> str:
-        return self.client.recall(query, user_id=self.user_id, max_tokens=RECALL_TOKENS, **options)
+        return self.client.recall(
+            query,
+            user_id=self.user_id,
+            conversation_id=conversation_of(session_id or self.session_id),
+            max_tokens=RECALL_TOKENS,
+        )
 
     def sync_turn(
         self,
@@ -131,19 +121,10 @@ class MemoryServerProvider(MemoryProvider):
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
         """Do what the model asks for; it is told what the server refuses."""
         try:
-            text = str(args.get("query") or args.get("text") or "")
-            return json.dumps({"result": self._call(tool_name, text)})
+            method = getattr(self.tools, tool_name.removeprefix(PREFIX))
+            return json.dumps({"result": method(str(args.get("query") or args.get("text") or ""))})
         except MemoryServerError as error:
             return json.dumps({"error": str(error)})
-
-    def _call(self, tool_name: str, text: str) -> str:
-        if tool_name == "memory_server_recall":
-            return self._recall(text) or "Memory holds nothing on this."
-        if tool_name == "memory_server_remember":
-            return f"Stored as note {self.client.add_note(text, user_id=self.user_id)['id']}."
-        done = self.client.forget(text, scope="user", user_id=self.user_id)
-        count = len(done["forgotten"]) + len(done["note_ids"])
-        return f"{count} memories are forgotten; a person confirms it."
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
         """End the conversation: what was said in it is made episodes and facts of now."""

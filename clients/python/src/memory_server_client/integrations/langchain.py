@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from langchain_core.callbacks import (
@@ -25,22 +24,13 @@ from langchain_core.messages import (
 from langchain_core.retrievers import BaseRetriever
 
 from memory_server_client import Client, Id, NewMessage
-from memory_server_client.integrations.keeping import fold, unfold
-from memory_server_client.types import RawAnswer, RoleEnum
+from memory_server_client.integrations.keeping import ROLES, fold, store, unfold
+from memory_server_client.types import RawAnswer
 
-BATCH, PAGE = 500, 200
+PAGE = 200
 TOKENS_AT_MOST = 1000
 """Of the text of one memory that a search of the whole tenant finds."""
 KEPT = "langchain"
-ROLES: Mapping[str, RoleEnum] = {
-    "human": "user",
-    "user": "user",
-    "ai": "assistant",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "function": "tool",
-}
 
 
 class MemoryServerRetriever(BaseRetriever):
@@ -161,9 +151,8 @@ class MemoryServerChatHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Store messages, 500 at a time, each batch all or nothing."""
-        remaining = iter(messages)
-        while batch := [write_message(message) for message in islice(remaining, BATCH)]:
-            self.client.add_messages(self.conversation_id, batch, user_id=self.user_id)
+        said = [write_message(message) for message in messages]
+        store(self.client, self.conversation_id, said, user_id=self.user_id)
 
     def close(self) -> None:
         """End the session: what was said in it is made episodes and facts of now."""

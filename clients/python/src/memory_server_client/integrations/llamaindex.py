@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import BaseMemoryBlock
 
 from memory_server_client import Client, Id, NewMessage
-from memory_server_client.types import RoleEnum
-
-BATCH = 500
-ROLES: Mapping[str, RoleEnum] = {
-    "user": "user",
-    "assistant": "assistant",
-    "model": "assistant",
-    "chatbot": "assistant",
-    "system": "system",
-    "developer": "system",
-    "tool": "tool",
-    "function": "tool",
-}
+from memory_server_client.integrations.keeping import ROLES, store
 
 
 class MemoryServerBlock(BaseMemoryBlock[str]):
@@ -69,11 +56,9 @@ class MemoryServerBlock(BaseMemoryBlock[str]):
             for message in messages
             if message.content and message.content.strip()
         ]
-        for start in range(0, len(said), BATCH):
-            batch = said[start : start + BATCH]
-            await asyncio.to_thread(
-                self.client.add_messages, self.conversation_id, batch, user_id=self.user_id
-            )
+        await asyncio.to_thread(
+            store, self.client, self.conversation_id, said, user_id=self.user_id
+        )
 
     async def aclose(self) -> None:
         """End the session: what it stored is made episodes and facts of now."""

@@ -10,17 +10,10 @@ from typing import Any, cast
 from agents import SessionSettings, TResponseInputItem
 
 from memory_server_client import Client, NewMessage
-from memory_server_client.integrations.keeping import conversation_of, fold, unfold
-from memory_server_client.types import RoleEnum
+from memory_server_client.integrations.keeping import ROLES, conversation_of, fold, store, unfold
 
-BATCH, PAGE = 500, 200
+PAGE = 200
 KEPT = "openai_agents"
-ROLES: Mapping[Any, RoleEnum] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-}
 KEEPS_ALL = (
     "The memory server takes nothing back. Start another session, by another id; or erase with "
     "all that is known from it: client.erase('conversation', session.conversation_id, reason=…)."
@@ -62,11 +55,9 @@ class MemoryServerSession:
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items, 500 at a time, each batch all or nothing."""
         messages = [write_item(cast("dict[str, Any]", item)) for item in items]
-        for start in range(0, len(messages), BATCH):
-            batch = messages[start : start + BATCH]
-            await asyncio.to_thread(
-                self.client.add_messages, self.conversation_id, batch, user_id=self.user_id
-            )
+        await asyncio.to_thread(
+            store, self.client, self.conversation_id, messages, user_id=self.user_id
+        )
 
     async def recall(self, query: str, *, max_tokens: int = 1000) -> str:
         """Return what is known on a query, for the instructions of an agent; empty: nothing.
@@ -136,6 +127,6 @@ def read_texts(item: Mapping[str, Any]) -> Iterator[str]:
 def read_item(message: Mapping[str, Any]) -> TResponseInputItem:
     """Return an item as it was added; what others posted is a message of its role."""
     text, kept = message["content"], message["metadata"].get(KEPT)
-    role = message["role"] if message["role"] in ROLES else "assistant"
+    role = "assistant" if message["role"] == "tool" else message["role"]
     item = unfold(kept, text) if kept else {"role": role, "content": text}
     return cast("TResponseInputItem", item)
