@@ -10,7 +10,7 @@ RUN apt-get update \
 
 FROM base AS packages
 # Without python3-venv pip stays out of the virtualenv, and so of the images.
-# hadolint ignore=DL3008
+# hadolint ignore=DL3008,DL3009
 RUN apt-get update && apt-get install --yes --no-install-recommends python3-pip
 WORKDIR /app
 COPY install.py requirements.lock ./
@@ -33,6 +33,7 @@ RUN dpkg --purge --force-remove-essential --force-depends \
 
 FROM scratch AS app
 # One layer: what was removed would else still be in those below.
+# hadolint ignore=DL3067
 COPY --from=system / /
 WORKDIR /app
 COPY . .
@@ -56,7 +57,6 @@ USER 10001:10001
 CMD ["memory-server", "run"]
 
 FROM app
-# hadolint ignore=DL3067
 COPY --from=without-database /app/.venv .venv
 USER 10001:10001
 CMD ["gunicorn", "memoryproject.wsgi", "--bind=0.0.0.0:8000"]
