@@ -155,7 +155,7 @@ class RestoredNote(KeyedView):
         """Restore a deleted note.
 
         The note is found, shown and linked as before it was deleted.
-        200: The note.
+        200: The restored note, in its last version.
         404: There is no such note, it is not deleted, or it was erased.
         """
         note = services.restore_note(tenant=self.tenant(), note_id=note_id)
