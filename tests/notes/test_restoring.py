@@ -41,6 +41,6 @@ def test_a_note_that_is_held_again_is_found_shown_and_listed_as_before(
 def test_what_is_held_and_what_is_a_strangers_cannot_be_restored(ana: Agent, cleo: Agent) -> None:
     held, hers = write(ana), write(cleo)
     services.delete_note(tenant=cleo.tenant, actor="cleo", note_id=uuid.UUID(hers))
-    for note in (held, hers, UNKNOWN):
-        assert_problem(ana.post(f"notes/{note}/restore", {}), 404)
+    for note, status in ((held, 409), (hers, 404), (UNKNOWN, 404)):
+        assert_problem(ana.post(f"notes/{note}/restore", {}), status)
     assert Note.objects.of(cleo.tenant).get(id=hers).deleted_at is not None

@@ -148,7 +148,6 @@ BODIES: dict[str, Callable[[Ids], dict[str, Any]]] = {
     "POST memories/{memory_id}/chunk": lambda own: {"max_tokens": 100},
     "POST notes": lambda own: {"content": "A note of mine.", "span": SPAN},
     "POST notes/batch": lambda own: {"notes": [{"content": "A note of mine.", "span": SPAN}]},
-    "POST notes/{note_id}/restore": lambda own: {},
     "PATCH notes/{note_id}": lambda own: {"version": 1, "label": "Mine", "span": SPAN},
     "POST people": lambda own: {"name": "Sam", "user_ids": [fresh()], "speakers": [fresh()]},
     "POST people/{person_id}/merge": lambda own: {

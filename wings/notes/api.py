@@ -150,13 +150,13 @@ class RestoredNote(KeyedView):
     for_users = True
     scope = Scope.INGEST
 
-    @describe("restore_note", None, {200: renderings.NoteOutput})
+    @describe("restore_note", None, {200: renderings.NoteOutput, 409: Error})
     def post(self, request: Request, note_id: uuid.UUID) -> Response:
         """Restore a deleted note.
 
         The note is found, shown and linked as before it was deleted.
         200: The restored note, in its last version.
-        404: There is no such note, it is not deleted, or it was erased.
+        409: The note is not deleted.
         """
         note = services.restore_note(tenant=self.tenant(), note_id=note_id)
         return Response(renderings.render_note(note))

@@ -193,12 +193,19 @@ def delete_note(*, tenant: Tenant, actor: str, note_id: uuid.UUID) -> None:
 
 
 def restore_note(*, tenant: Tenant, note_id: uuid.UUID) -> Note:
-    """Restore a deleted note: it is found, shown and linked as before."""
-    deleted = Note.objects.of(tenant).filter(id=note_id, deleted_at__isnull=False)
-    note = get_row(deleted.select_related("conversation"), "note")
+    """Restore a deleted note: it is found, shown and linked as before.
+
+    Raises:
+        NotFound: the tenant has no such note, or it was erased.
+        Conflict: it is not deleted.
+    """
+    note = get_row(Note.objects.of(tenant).select_related("conversation"), "note", id=note_id)
+    if note.deleted_at is None:
+        raise Conflict("The note is not deleted.")
     with transaction.atomic():
         # Notes erased or restored meanwhile must not be indexed.
-        same = deleted.filter(version=note.version, updated_at=note.updated_at)
+        same = Note.objects.of(tenant).filter(id=note.id, version=note.version)
+        same = same.filter(updated_at=note.updated_at, deleted_at=note.deleted_at)
         if same.update(deleted_at=None, deleted_by="") != 1:
             raise NotFound("There is no such note.")
         index_notes([note])
