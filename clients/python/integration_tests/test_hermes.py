@@ -16,7 +16,7 @@ import pytest
 from agent.memory_manager import MemoryManager
 from plugins.memory import discover_memory_providers, load_memory_provider
 
-from memory_server_client import Client, integrations, spool
+from memory_server_client import Client, integrations
 from memory_server_client.integrations.keeping import conversation_of
 
 README = Path(integrations.__file__).parent / "README.md"
@@ -108,11 +108,11 @@ class Proxy(BaseHTTPRequestHandler):
 def test_what_is_said_while_the_server_is_away_is_sent_later_once(
     client: Client, home: Path, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool, "FOLDER", home / "spool")
+    monkeypatch.setattr("memory_server_client.spool.FOLDER", home / "spool")
     server = HTTPServer(("127.0.0.1", 0), Proxy, bind_and_activate=False)
     server.server_bind()  # so that the port is nobody else's, and nobody listens there
     manager = start(session := f"monday-{user}", user_id=user)
-    manager.providers[0].client.url = f"http://127.0.0.1:{server.server_port}"  # type: ignore[attr-defined]
+    manager.providers[0].client.url = f"http://127.0.0.1:{server.server_port}"
     manager.sync_all("My boat is called Nautilus.", "A fine name.")
     assert manager.flush_pending(timeout=30)
     talk = conversation_of(session)
