@@ -6,10 +6,11 @@ block a worker forever.
 
 import socket
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
-from threading import Event, Thread
-from typing import Any, Generic, TypeVar
+from threading import Thread
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -38,12 +39,19 @@ class Line:
         Raises:
             TimeoutError: it has not ended in time.
         """
-        call = _Call(work)
-        Thread(target=copy_context().run, args=(call.make,), daemon=True).start()
-        if not call.is_over.wait(within_s):
+        future: Future[Result] = Future()
+
+        def make() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+
+        Thread(target=copy_context().run, args=(make,), daemon=True).start()
+        if not wait([future], within_s).done:
             self.cut()
             raise TimeoutError(f"no end within {within_s:g} s")
-        return call.give()
+        return future.result()
 
     def cut(self) -> None:
         """Shut all connections down, so that every thread that reads from one sees its end."""
@@ -51,26 +59,3 @@ class Line:
             with suppress(OSError):
                 # That of an SSLSocket would first take away what its reader holds.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-
-class _Call(Generic[Result]):
-    """One call of a function, run by another thread."""
-
-    def __init__(self, work: Callable[[], Result]) -> None:
-        self.is_over = Event()
-        self._work = work
-        self._results: list[Result] = []
-        self._error: BaseException | None = None
-
-    def make(self) -> None:
-        try:
-            self._results.append(self._work())
-        except BaseException as error:
-            self._error = error
-        finally:
-            self.is_over.set()
-
-    def give(self) -> Result:
-        if self._error is not None:
-            raise self._error
-        return self._results[0]
