@@ -91,4 +91,6 @@ def test_a_line_that_is_no_fair_json_is_refused(text: str) -> None:
 
 def test_a_fault_is_named_with_its_place() -> None:
     detail = {"messages": [{"role": ["Not a valid choice."]}]}
-    assert json_files.name_fault(detail, "line 3") == "line 3.messages.role: Not a valid choice."
+    assert json_files.name_fault(detail, "line 3") == (
+        "line 3.messages.0.role: Not a valid choice."
+    )

@@ -1,19 +1,19 @@
 """Reads JSON and lines from uploaded files of any size, in limited memory.
 
-A parser keeps each text whole, and a path for each level of nesting. So the bytes are checked on
-their way to it, and a text that is too long or too deep ends the reading at once.
+A parser keeps each text whole, and a path for each level of nesting. So a text that is too long
+and a level that is too deep end the reading before either is kept.
 """
 
 import io
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
 import ijson
 from ijson.common import ObjectBuilder
 
 from memoryproject.edge.errors import Problem
+from memoryproject.edge.http import flatten_details
 
 CHUNK = 64 * 1024
 DEPTH_AT_MOST = 100
@@ -29,8 +29,6 @@ UNPACKED_AT_MOST = 8 * 1024**3
 LINE_AT_MOST = 8_000_000
 """Longest line in characters."""
 
-OUTSIDE = re.compile(rb'[^"\[\]{}]*')
-INSIDE = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 OPENS, CLOSES = {"start_map", "start_array"}, {"end_map", "end_array"}
 Watch = Callable[[int], object]
 """Function called with the number of bytes after each chunk, to show progress."""
@@ -48,52 +46,32 @@ class Element(NamedTuple):
 
 
 class WatchedFile:
-    """A file that raises a Problem if its JSON is too deep, or a text in it too long."""
+    """A file that raises a Problem if it is too long, or a text in it."""
 
     def __init__(self, file: IO[bytes], watch: Watch = ignore) -> None:
         self._file, self._watch = file, watch
-        self._is_inside = self._is_escaped = False
-        self._size = self._depth = self._length = 0
+        self._size = self._pending = 0
 
     def read(self, size: int = -1) -> bytes:
         chunk = self._file.read(CHUNK if size < 0 else min(size, CHUNK))
         self._size += len(chunk)
+        self._pending += len(chunk)
         if self._size > UNPACKED_AT_MOST:
             raise Problem(f"The file has more than {UNPACKED_AT_MOST // 1024**3} GB (unpacked).")
-        self._scan(chunk)
+        if self._pending > TEXT_AT_MOST:
+            raise Problem(f"A text in the file is longer than {TEXT_AT_MOST:,} bytes.")
         self._watch(len(chunk))
         return chunk
 
-    def _scan(self, chunk: bytes) -> None:
-        place = 0
-        while place < len(chunk):
-            if self._is_escaped:  # the character behind a backslash that ended the last chunk
-                self._is_escaped, start = False, place + 1
-            else:
-                start = place
-            pattern = INSIDE if self._is_inside else OUTSIDE
-            match = pattern.match(chunk, start)
-            end = match.end() if match else start
-            self._length += end - place
-            if end < len(chunk) and self._is_inside and chunk[end] == ord("\\"):
-                self._is_escaped, end = True, end + 1
-            if self._length > TEXT_AT_MOST:
-                raise Problem(f"A text in the file is longer than {TEXT_AT_MOST:,} bytes.")
-            if end < len(chunk):
-                self._meet(chunk[end])
-            place = end + 1
-
-    def _meet(self, sign: int) -> None:
-        """Handle a quote, or a bracket outside of texts."""
-        self._length = 0
-        if sign == ord('"'):
-            self._is_inside = not self._is_inside
-        elif sign in b"[{":
-            self._depth += 1
-            if self._depth > DEPTH_AT_MOST:
+    def parse(self) -> Iterator[tuple[str, Any]]:
+        """Yield the parser's events; it has none before the end of a text."""
+        depth = 0
+        for event, value in ijson.basic_parse(self, use_float=True):
+            self._pending = 0
+            depth += (event in OPENS) - (event in CLOSES)
+            if depth > DEPTH_AT_MOST:
                 raise Problem(f"The file is nested more than {DEPTH_AT_MOST} levels deep.")
-        else:
-            self._depth -= 1
+            yield event, value
 
 
 def read_elements(
@@ -110,7 +88,7 @@ def read_elements(
     try:
         builder: ObjectBuilder | None = None
         size = values = depth = 0
-        for where, event, value in ijson.parse(WatchedFile(file, watch), use_float=True):
+        for where, event, value in ijson.parse(WatchedFile(file, watch).parse()):
             if builder is None:
                 if where != prefix or event in CLOSES or event == "map_key":
                     continue
@@ -203,9 +181,5 @@ def name_fault(detail: Any, place: str = "") -> str:
 
     `detail` is that of a ValidationError: errors by field, or a list of them by position.
     """
-    if isinstance(detail, Mapping):
-        key, fault = next(iter(detail.items()))
-        return name_fault(fault, f"{place}.{key}" if place else str(key))
-    if isinstance(detail, list):
-        return name_fault(detail[0], place)
-    return f"{place}: {detail}" if place else str(detail)
+    where, texts = next(iter(flatten_details(detail, place).items()))
+    return f"{where}: {texts[0]}"
