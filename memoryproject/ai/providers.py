@@ -109,8 +109,7 @@ def ask(
     if fault:
         code = fault.get("code") if isinstance(fault, dict) else None
         status = code if isinstance(code, int) else 200
-        names = _find_names(endpoint, extra)
-        raise refusals.judge(status=status, body=fault, headers={}, names=names)
+        raise refusals.judge(status=status, body=fault, headers={}, endpoint=endpoint, extra=extra)
     return answer
 
 
@@ -124,7 +123,8 @@ def _translate(
             status=error.status_code,
             body=error.body,
             headers=error.response.headers,
-            names=_find_names(endpoint, extra),
+            endpoint=endpoint,
+            extra=extra,
         )
     cause = error.__cause__ or error
     if isinstance(cause, AnswerTooLong):
@@ -137,15 +137,6 @@ def _translate(
     reached = not isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout))
     waited = reached and isinstance(cause, httpx2.TimeoutException)
     return ModelUnavailable(why, may_have_cost=reached, timed_out=waited)
-
-
-def _find_names(endpoint: Endpoint, extra: str) -> dict[str, str]:
-    return {
-        "url": endpoint.url_setting,
-        "key": endpoint.key_setting,
-        "model": endpoint.model_setting,
-        "extra": extra,
-    }
 
 
 def forget() -> None:

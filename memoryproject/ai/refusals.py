@@ -4,11 +4,13 @@ Providers agree on statuses and little else: a wrong key is 401 for most and 400
 texts may quote people: they are searched here for known phrases, and not passed on.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memoryproject.ai.errors import (
     ContentRefused,
@@ -18,6 +20,9 @@ from memoryproject.ai.errors import (
     PromptTooLong,
     RequestRefused,
 )
+
+if TYPE_CHECKING:
+    from memoryproject.ai.providers import Endpoint
 
 RESPONSE_FORMAT = "response_format"
 TEMPERATURE = "temperature"
@@ -71,17 +76,16 @@ BROKEN = re.compile(r"has crashed|loading model")
 
 
 def judge(
-    *, status: int, body: object, headers: Mapping[str, str], names: Mapping[str, str]
+    *, status: int, body: object, headers: Mapping[str, str], endpoint: Endpoint, extra: str
 ) -> ModelUnavailable | ModelMisbehaved:
     """Return our error for one of a provider's.
 
-    `body` is its parsed answer; `names` are the settings that an operator would fix: `key`, `url`,
-    `model`, and `extra` parameters.
+    `body` is its parsed answer; `extra` are the names of the operator's extra parameters.
     """
     error = body.get("error", body) if isinstance(body, dict) else body
     text = _find_text(error)
     wait_s = _find_wait(headers)
-    if (told := _find_operators_fault(status, error, text, names)) is not None:
+    if (told := _find_operators_fault(status, error, text, endpoint, extra)) is not None:
         return OperatorFault(f"{status}: {told}", retry_after_s=wait_s)
     if TOO_LARGE_AN_ANSWER.search(text):
         return RequestRefused(f"status {status}", blamed=frozenset({ANSWER_SIZE}))
@@ -100,15 +104,15 @@ def judge(
 
 
 def _find_operators_fault(
-    status: int, error: object, text: str, names: Mapping[str, str]
+    status: int, error: object, text: str, endpoint: Endpoint, extra: str
 ) -> str | None:
     """Return what an operator has to do, or None if it is not the operator's fault."""
     named = error.get("param") if isinstance(error, dict) else None
     about_model = MODEL.search(text) or named == "model"
     if 300 <= status < 400:  # we do not follow
-        return f"the address has moved, see {names['url']}"
+        return f"the address has moved, see {endpoint.url_setting}"
     if MEMORY.search(text):
-        return f"the model does not fit into its server's memory, see {names['model']}"
+        return f"the model does not fit into its server's memory, see {endpoint.model_setting}"
     if status >= 500 or status in TRANSIENT - {429} or status == 200:
         return None
     if status == 402 or MONEY.search(text) if status != 429 else "insufficient_quota" in text:
@@ -118,14 +122,14 @@ def _find_operators_fault(
     if REGION.search(text):
         return "the provider does not serve this region"
     if about_model:
-        return f"the model is not to be had there, see {names['model']}"
+        return f"the model is not to be had there, see {endpoint.model_setting}"
     if status == 401 or KEY.search(text):
-        return f"the key was refused, see {names['key']}"
+        return f"the key was refused, see {endpoint.key_setting}"
     if status == 403:
-        return f"the key may not do this, see {names['key']}"
+        return f"the key may not do this, see {endpoint.key_setting}"
     if status == 404 and not _find_blamed(error, text):
-        return f"nothing is found there, see {names['url']} and {names['model']}"
-    sent = names["extra"].split()
+        return f"nothing is found there, see {endpoint.url_setting} and {endpoint.model_setting}"
+    sent = extra.split()
     if any(key in text for key in sent) or ("reasoning_effort" in sent and "thinking" in text):
         return "what goes along with each question is refused, see MEMORY_CHAT_EXTRA"
     return None
