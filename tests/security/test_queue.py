@@ -22,7 +22,7 @@ from django_q.signing import SignedPackage
 
 from jobs.enqueue import RUN_JOB, wake
 from jobs.models import Job, State
-from jobs.wakeups import Refused, WakeUpSerializer
+from jobs.wakeups import Refused
 from tests.conftest import Agent
 from tests.fresh import ana as ana
 from tests.fresh import conversation as conversation
@@ -49,16 +49,21 @@ def wake_up(**changed: Any) -> dict[str, Any]:
         "id": "1" * 32,
         "name": "one-two-three-four",
         "func": RUN_JOB,
-        "args": (str(uuid.uuid4()),),
+        "args": [str(uuid.uuid4())],
         "kwargs": {},
-        "started": timezone.now(),
+        "started": str(timezone.now()),
         "ack_failure": True,
     }
     return {**task, **changed}
 
 
-def sign(given: object, *, key: str = Conf.SECRET_KEY) -> str:
-    return signing.dumps(given, key=key, salt=Conf.PREFIX, serializer=WakeUpSerializer)
+class Pickled(signing.JSONSerializer):
+    def dumps(self, obj: Any) -> bytes:
+        return pickle.dumps(obj)
+
+
+def sign(given: object, *, key: str = Conf.SECRET_KEY, form: Any = signing.JSONSerializer) -> str:
+    return signing.dumps(given, key=key, salt=Conf.PREFIX, serializer=form)
 
 
 def put(payload: str) -> None:
@@ -69,24 +74,19 @@ def put(payload: str) -> None:
     )
 
 
-def test_what_we_write_is_what_is_read() -> None:
-    task = wake_up()
-    assert SignedPackage.loads(sign(task)) == task
-
-
 @pytest.mark.django_db
 def test_a_real_wake_up_is_read() -> None:
     job_id = uuid.uuid4()
     wake(job_id)
     read = SignedPackage.loads(OrmQ.objects.get().payload)
-    assert (read["func"], read["args"]) == (RUN_JOB, (str(job_id),))
+    assert (read["func"], read["args"]) == (RUN_JOB, [str(job_id)])
 
 
 def test_a_signed_pickle_that_calls_something_calls_nothing(tmp_path: Path) -> None:
     file = tmp_path / "made"
     for evil in (Evil(file), wake_up(args=(Evil(file),)), wake_up(started=Evil(file))):
         with pytest.raises(Refused):
-            SignedPackage.loads(sign(evil))
+            SignedPackage.loads(sign(evil, form=Pickled))
     assert not file.exists()
     pickle.loads(pickle.dumps(Evil(file)))
     assert file.exists(), "the payload is an evil one"
@@ -95,29 +95,44 @@ def test_a_signed_pickle_that_calls_something_calls_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "changed",
     [
+        {"args": ["touch /tmp/x"]},
+        {"args": []},
+        {"args": str(A_JOB)},
+        {"args": [str(A_JOB), "more"]},
+        {"args": [5]},
+        {"args": None},
+    ],
+    ids=str,
+)
+def test_a_signed_row_without_the_id_of_a_job_is_refused(changed: dict[str, Any]) -> None:
+    with pytest.raises(Refused):
+        SignedPackage.loads(sign(wake_up(**changed)))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
         {"func": "os.system"},
         {"func": "jobs.tasks.judge_failure"},
-        {"func": "jobs.tasks.run_job "},
-        {"args": ("touch /tmp/x",)},
-        {"args": ()},
-        {"args": [str(A_JOB)]},
-        {"args": (str(A_JOB), "more")},
-        {"args": (A_JOB.hex,)},
         {"kwargs": {"job_id": "x"}},
         {"hook": "os.abort"},
-        {"chain": [("os.abort", ())]},
+        {"chain": [["os.abort", []]]},
         {"save": True},
-        {"cached": True},
         {"sync": True},
         {"timeout": 10**6},
-        {"id": 5},
         {"name": None},
     ],
     ids=str,
 )
-def test_a_signed_row_that_is_no_wake_up_is_refused(changed: dict[str, Any]) -> None:
-    with pytest.raises(Refused):
-        SignedPackage.loads(sign(wake_up(**changed)))
+def test_of_a_signed_row_only_the_id_of_a_job_is_read(changed: dict[str, Any]) -> None:
+    assert SignedPackage.loads(sign(wake_up(args=[str(A_JOB)], **changed))) == {
+        "id": str(A_JOB),
+        "name": str(A_JOB),
+        "func": RUN_JOB,
+        "args": [str(A_JOB)],
+        "kwargs": {},
+        "ack_failure": True,
+    }
 
 
 @pytest.mark.parametrize("read", [[], None, "run", 5, {}], ids=str)
@@ -153,9 +168,9 @@ def test_a_worker_gets_past_everything_evil_and_does_its_work(
     """In the queue before our wake-up, with a schedule and a result of the same kind."""
     file = tmp_path / "made"
     command = f"touch '{file}'"
-    put(sign(Evil(file)))
-    put(sign(wake_up(func="os.system", args=(command,))))
-    put(sign(Evil(file), key="another" * 10))
+    put(sign(Evil(file), form=Pickled))
+    put(sign(wake_up(func="os.system", args=[command])))
+    put(sign(Evil(file), key="another" * 10, form=Pickled))
     put("junk")
     put(signing.TimestampSigner(key=Conf.SECRET_KEY, salt=Conf.PREFIX).sign(".AAAA"))
     Schedule.objects.create(func="os.system", args=repr((command,)), next_run=timezone.now())
