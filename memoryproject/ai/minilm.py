@@ -12,22 +12,19 @@ from tokenizers import Tokenizer
 
 from memoryproject.ai.e5 import Vectors, open_session
 from memoryproject.ai.errors import ModelMisbehaved
-from memoryproject.database.batches import in_batches
 
 TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 TOKENS_AT_MOST = 256
 """Token limit of this model in sentence-transformers; it was trained on 128."""
 CHARACTERS_AT_MOST = 4_000
 """Characters of a text that are read: more than 256 tokens of any prose."""
-BATCH = 8
-"""Number of texts of similar length per batch. Larger ones are no faster and keep more memory."""
 
 
 class MiniLMEmbedder:
     """all-MiniLM-L6-v2, 8 bits, in this process: no network, no account.
 
-    Safe to call from several threads. A text's vector does not depend on what is
-    embedded beside it. Queries and passages are embedded alike.
+    Safe to call from several threads. Texts are embedded one by one, as their vectors would depend
+    on what is beside them. Queries and passages are embedded alike.
     """
 
     name = "minilm-l6-v2-int8"
@@ -44,26 +41,14 @@ class MiniLMEmbedder:
             raise ModelMisbehaved(f"{self.name} must give {self.dim} numbers, not {size}.")
 
     def embed_passages(self, texts: Sequence[str], *, timeout_s: float | None = None) -> Vectors:
-        tokens = [self._tokenizer.encode(text[:CHARACTERS_AT_MOST]).ids for text in texts]
-        vectors = np.zeros((len(tokens), self.dim), dtype=np.float32)
-        by_length = sorted(range(len(tokens)), key=lambda place: len(tokens[place]))
-        for places in in_batches(by_length, size=BATCH):  # they take little padding together
-            vectors[places] = self._run([tokens[place] for place in places])
-        return vectors
+        vectors = [self.embed_query(text) for text in texts]
+        return np.array(vectors, dtype=np.float32).reshape(-1, self.dim)
 
     def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self.embed_passages([text])[0]
-        return vector
-
-    def _run(self, tokens: Sequence[Sequence[int]]) -> Vectors:
-        """Return the mean of each text's token vectors, scaled to length one."""
-        ids = np.zeros((len(tokens), max(map(len, tokens))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, numbers in enumerate(tokens):
-            ids[row, : len(numbers)] = numbers
-            mask[row, : len(numbers)] = 1
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden = self._session.run(None, inputs)[0]
-        total: Vectors = (hidden * mask[..., np.newaxis].astype(np.float32)).sum(axis=1)
-        unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
+        """Return the mean of a text's token vectors, scaled to length one."""
+        ids = np.array([self._tokenizer.encode(text[:CHARACTERS_AT_MOST]).ids], dtype=np.int64)
+        mask, kinds = np.ones_like(ids), np.zeros_like(ids)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        mean: Vectors = self._session.run(None, inputs)[0][0].mean(axis=0)
+        unit: Vectors = mean / np.linalg.norm(mean)
         return unit
