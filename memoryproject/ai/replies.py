@@ -16,22 +16,11 @@ class Reply(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="ignore", hide_input_in_errors=True)
 
 
-def _keep_readable(rows: Any, read: pydantic.ValidatorFunctionWrapHandler) -> Any:
-    if isinstance(rows, list):
-        rows = [row for row in rows if _is_readable(row, read)]
-    return read([] if rows is None else rows)
-
-
-def _is_readable(row: Any, read: pydantic.ValidatorFunctionWrapHandler) -> bool:
-    try:
-        read([row])
-    except pydantic.ValidationError:
-        return False
-    return True
-
-
 Row = TypeVar("Row")
-Rows = Annotated[list[Row], pydantic.WrapValidator(_keep_readable)]
+Rows = Annotated[
+    list[pydantic.OnErrorOmit[Row]],
+    pydantic.BeforeValidator(lambda rows: [] if rows is None else rows),
+]
 """A list in which a broken row does not invalidate the others; for the fields of `Lists`."""
 
 
