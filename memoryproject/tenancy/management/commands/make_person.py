@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.models import Group, User
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, transaction
@@ -21,7 +20,6 @@ from memoryproject.tenancy.models import Membership, Tenant
 
 ROLES = ("curator", "auditor", "operator")
 SUPERUSER = "superuser"
-NAME_AT_MOST = 150
 
 
 class Command(BaseCommand):
@@ -57,14 +55,10 @@ def read_login(text: str) -> str:
     Raises:
         CommandError: nobody can be called that.
     """
-    name = text.strip()
     try:
-        UnicodeUsernameValidator()(name)
+        return str(User._meta.get_field("username").clean(text.strip(), None))
     except ValidationError as error:
-        raise CommandError(f"a name has letters, digits and @ . + - _ only: {name!r}") from error
-    if len(name) > NAME_AT_MOST:
-        raise CommandError(f"a name has at most {NAME_AT_MOST} characters.")
-    return name
+        raise CommandError(f"the name {text!r}: {' '.join(error.messages)}") from error
 
 
 def make_person(name: str, *, password: str, role: str, tenants: Sequence[Tenant] = ()) -> None:
