@@ -127,14 +127,11 @@ def complete(
 
 def _find_patience_s(channel: Channel) -> float:
     """Return the timeout of a question: longer if the model may have to be loaded first."""
+    usual: int = settings.MODEL_TIMEOUT_S
     if time.monotonic() - channel.answered_at < SILENCE_S:
-        return float(settings.MODEL_TIMEOUT_S)
+        return usual
     # Half a minute of the job's time is for what comes before and after the question.
-    return float(
-        max(
-            settings.MODEL_TIMEOUT_S, min(2 * settings.MODEL_TIMEOUT_S, settings.JOB_TIMEOUT_S - 30)
-        )
-    )
+    return max(usual, min(2 * usual, settings.JOB_TIMEOUT_S - 30))
 
 
 def _find_plainer(
