@@ -1,1 +1,1 @@
-"""How good the answers, facts, episodes and reviews are, on labelled data."""
+"""How good the answers, facts and episode boundaries are, on labelled data."""

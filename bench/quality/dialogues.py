@@ -1,4 +1,4 @@
-"""Dialogues whose changes of topic are marked, in SuperDialseg's or MemoChat's form."""
+"""Dialogues whose changes of topic are marked, in SuperDialseg's form."""
 
 from __future__ import annotations
 
@@ -6,33 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import TypeAdapter
 
 from bench.quality.boundaries import Boundaries
 from bench.quality.files import Labelled, read_rows
 from episodic.engines import Line, Segment
-from episodic.models import Role
 from episodic.offline.segmenter import OfflineSegmenter
 from memoryproject.ai.embeddings import embed_passages
 
 NEWLINE, BOUNDARY = "[NEWLINE]", "[BOUNDARY]"
 SOME_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 """The dialogues have no times: silence between messages may not help the segmenter."""
-ROLES = {"user": Role.USER, "bot": Role.ASSISTANT, "assistant": Role.ASSISTANT}
-"""MemoChat's labels that stand for a role; any other is a speaker's name."""
-
-
-class Topic(BaseModel):
-    """A true segment: utterances counted from 1, both ends included."""
-
-    model_config = ConfigDict(str_strip_whitespace=True)
-
-    start: int
-    end: int
-    title: Annotated[str, Field(alias="topic", min_length=1)]
-    summary: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +27,6 @@ class Dialogue:
     id: str | int
     lines: tuple[Line, ...]
     boundaries: frozenset[int]
-    topics: tuple[Topic, ...] = ()
 
     def compare(self, segments: Sequence[Segment]) -> Boundaries:
         """Return the true boundaries beside those of segments."""
@@ -74,44 +58,16 @@ class SuperDialseg(Labelled):
         return Dialogue(self.id, lines, frozenset(ends & set(range(len(lines) - 1))))
 
 
-class MemoChat(Labelled):
-    """Utterances as [speaker, text], and topics with titles and summaries."""
-
-    utt: Annotated[list[tuple[str, str]], Field(min_length=2)]
-    segments: tuple[Topic, ...]
-
-    @model_validator(mode="after")
-    def _check_segments(self) -> MemoChat:
-        expected = [1, *(topic.end + 1 for topic in self.segments)]
-        starts = [*(topic.start for topic in self.segments), len(self.utt) + 1]
-        if starts != expected or any(topic.start > topic.end for topic in self.segments):
-            raise ValueError("segments must cover all utterances, in order and without holes")
-        return self
-
-    def to_dialogue(self) -> Dialogue:
-        """Return the utterances and topics."""
-        boundaries = frozenset(topic.end - 1 for topic in self.segments[:-1])
-        lines = tuple(_to_line(seq, *utterance) for seq, utterance in enumerate(self.utt))
-        return Dialogue(self.id, lines, boundaries, self.segments)
+FORM: TypeAdapter[SuperDialseg] = TypeAdapter(SuperDialseg)
 
 
-def _to_line(seq: int, speaker: str, words: str) -> Line:
-    role = ROLES.get(speaker.lower())
-    return Line(seq, role or Role.USER, "" if role else speaker, words, SOME_TIME)
-
-
-Form = SuperDialseg | MemoChat
-ANY_FORM: TypeAdapter[Form] = TypeAdapter(Form)
-WITH_TITLES: TypeAdapter[Form] = TypeAdapter(MemoChat)
-
-
-def read_dialogues(path: Path, form: TypeAdapter[Form] = ANY_FORM) -> list[Dialogue]:
-    """Return a file's dialogues; only MemoChat's have topics with titles.
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Return a file's dialogues.
 
     Raises:
         UnreadableFile: it does not hold such dialogues; the message says where.
     """
-    return [row.to_dialogue() for row in read_rows(path, form)]
+    return [row.to_dialogue() for row in read_rows(path, FORM)]
 
 
 def segment(dialogue: Dialogue) -> tuple[Segment, ...]:

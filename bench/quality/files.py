@@ -20,7 +20,6 @@ class Labelled(BaseModel):
     id: str | int
 
 
-Form = TypeVar("Form")
 Row = TypeVar("Row", bound=Labelled)
 
 
@@ -44,15 +43,6 @@ def read_rows(path: Path, form: TypeAdapter[Row]) -> list[Row]:
     return rows
 
 
-def read_json(path: Path, form: TypeAdapter[Form]) -> Form:
-    """Return the content of a JSON file.
-
-    Raises:
-        UnreadableFile: no such file, or another form.
-    """
-    return _parse(_read_text(path), form, where=str(path))
-
-
 def _read_text(path: Path) -> str:
     try:
         content = path.read_bytes()
@@ -61,7 +51,7 @@ def _read_text(path: Path) -> str:
         raise UnreadableFile(f"{path} cannot be read as UTF-8 text.") from error
 
 
-def _parse(text: str, form: TypeAdapter[Form], *, where: str) -> Form:
+def _parse(text: str, form: TypeAdapter[Row], *, where: str) -> Row:
     try:
         return form.validate_json(text)
     except ValidationError as error:

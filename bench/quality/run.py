@@ -11,23 +11,14 @@ from contextlib import contextmanager, nullcontext
 from django.conf import settings
 from django.core.management import call_command
 
-from bench.quality import (
-    answers,
-    contradictions,
-    episodes,
-    facts,
-    heads,
-    relevance,
-    reviews,
-    segmentation,
-)
+from bench.quality import answers, contradictions, heads, relevance, segmentation
 from bench.quality.memory import UnfinishedJobs
 from bench.quality.report import write_lines
 from bench.storm.database import copy_template
 from memoryproject import embedded
 from wings.transfer.loading import UnreadableFile
 
-WITHOUT_DATABASE = (segmentation, episodes, reviews, facts, contradictions, heads)
+WITHOUT_DATABASE = (segmentation, contradictions, heads)
 WITH_DATABASE = (answers, relevance)
 
 

@@ -53,21 +53,6 @@ def superdialseg(id: object, *, cut_after: int) -> dict[str, Any]:
     return {"id": id, "dialogue": "[NEWLINE]".join(pieces)}
 
 
-def topics(*ends: int) -> list[dict[str, Any]]:
-    """Return true segments that end after these utterances, counted from 1."""
-    starts = [1, *(end + 1 for end in ends)]
-    return [
-        {"start": start, "end": end, "topic": "sourdough", "summary": "The user bakes bread."}
-        for start, end in zip(starts, ends, strict=False)
-    ]
-
-
-def memochat(id: str, *ends: int) -> dict[str, Any]:
-    """Return the same utterances with titled topics."""
-    spoken = [["bot" if n % 2 else "user", words] for n, words in enumerate(BREAD_THEN_BRAKES)]
-    return {"id": id, "utt": spoken, "segments": topics(*ends)}
-
-
 def turns(lines: Sequence[tuple[str, str]], session: int) -> list[dict[str, Any]]:
     """Return the turns of one of LoCoMo's sessions."""
     return [

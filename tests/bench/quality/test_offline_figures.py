@@ -8,39 +8,15 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from bench.quality.boundaries import Boundaries, compare, mean_score
 from bench.quality.contradictions import split_words
 from bench.quality.dialogues import SuperDialseg
-from bench.quality.episodes import rouge_l, spread_surprise
-from bench.quality.facts import count_matches, pair_closest, score_matches
-from bench.quality.reviews import (
-    BESIDE,
-    HIDDEN,
-    STRANGERS,
-    UNANSWERED,
-    USED,
-    USED_BRIEFLY,
-)
 from bench.quality.run import main
-from bench.quality.sessions import SourcedText
 from bench.tables import area_under_curve
-from tests.bench.quality.samples import (
-    figures,
-    locomo,
-    measure,
-    memochat,
-    read,
-    superdialseg,
-    topics,
-    turns,
-    write,
-)
-from tests.talk import MOVING
+from tests.bench.quality.samples import figures, measure, read, superdialseg, write
 from wings.transfer.loading import UnreadableFile
 
 # Segments -------------------------------------------------------------------------
@@ -108,119 +84,9 @@ def test_segments_are_scored_by_file_and_written_for_the_scorer(tmp_path: Path) 
     assert table[1].split() == ["a.jsonl", "2", "0.286", "0.286", "0.500", "0.607"]
 
 
-# Titles and summaries -------------------------------------------------------------
-
-
-def test_episodes_are_compared_with_the_true_ones_and_written_for_the_scorer(
-    tmp_path: Path,
-) -> None:
-    path, out = tmp_path / "talks.jsonl", tmp_path / "episodes.jsonl"
-    write(path, memochat("right", 4, 8), memochat("wrong", 2, 8))
-    score = figures("episodes", path, "--out", out)
-    assert (score["dialogues"], score["F1"], score["topics"], score["episodes"]) == (2, 0.5, 4, 4)
-    # Cut after 4: both topics of the first; 2 of 4 lines and 4 of 6 of the second.
-    assert score["shared_lines"] == pytest.approx((1 + 1 + 2 / 4 + 4 / 6) / 4, abs=1e-6)
-    assert score["titles_of_5_to_15_words"] == score["summaries_of_1_to_50_words"] == 1
-    rows = read(out)
-    assert [row["id"] for row in rows] == ["right", "wrong"]
-    spans = [(episode["start"], episode["end"]) for episode in rows[0]["episodes"]]
-    assert spans == [(1, 4), (5, 8)]
-    assert "title_cosine" in measure("episodes", path)
-
-
-def test_topics_without_summaries_have_no_figures_for_them(tmp_path: Path) -> None:
-    bare = [{**topic, "summary": ""} for topic in topics(4, 8)]
-    path = write(tmp_path / "talks.jsonl", memochat("bare") | {"segments": bare})
-    assert figures("episodes", path)["summary_rouge_l"] is None
-    assert "rouge" not in measure("episodes", path)
-
-
-@pytest.mark.parametrize(
-    ("expected", "actual", "score"),
-    [
-        ("Ana moved to Porto", "ana moved, at last, to Porto!", 2 * 4 / (4 + 6)),
-        ("a b c", "c b a", 1 / 3),
-        ("", "a", 0),
-    ],
-)
-def test_rouge_l_counts_the_longest_common_run(expected: str, actual: str, score: float) -> None:
-    assert rouge_l(expected, actual) == pytest.approx(score)
-
-
-def test_surprise_is_spread_by_its_levels() -> None:
-    levels = spread_surprise([0.1, 0.2, 0.7, 0.85])
-    assert list(levels.values()) == pytest.approx([4, 0.45, 0.5, 0.25])
-
-
-# Reviews --------------------------------------------------------------------------
-
-
-def test_reviews_tell_used_episodes_from_those_served_in_vain(tmp_path: Path) -> None:
-    path = locomo(
-        tmp_path / "locomo.json",
-        {1: [["Mira is moving from Ghent to Rotterdam at the end of the month.", "D1:5"]]},
-        qa=[
-            {"question": "Where does Mira go?", "answer": "Rotterdam", "evidence": ["D1:5"],
-             "category": 1},
-            {"question": "Why does Mira fly?", "adversarial_answer": "To Rome", "category": 5,
-             "evidence": ["D1:5"]},
-        ],
-    )  # fmt: skip
-    score = figures("reviews", path)
-    count = {group: sum(ratings.values()) for group, ratings in score["ratings"].items()}
-    # One question, asked four times: answered in sentences, in a word, not at all, and
-    # before strangers.
-    served = count[UNANSWERED]
-    assert served >= 2
-    assert (count[STRANGERS], count[BESIDE]) == (served, 2 * (served - 1))
-    assert count[USED] + count[USED_BRIEFLY] + count[HIDDEN] == 2
-    assert score["ratings"][USED]["again"] == 0
-    assert score["auc"][USED][UNANSWERED] == 1
-    assert figures("reviews", path) == score
-    assert USED in measure("reviews", path, "--questions", "1")
-
-
 def test_an_area_is_how_often_used_lies_above_unused() -> None:
     assert area_under_curve([3, 1], [2, 1]) == pytest.approx((1 + 1 + 0 + 0.5) / 4)
     assert area_under_curve([], [1]) == 0.5
-
-
-# Facts ----------------------------------------------------------------------------
-
-
-def sourced(*turns: str) -> SourcedText:
-    return SourcedText(text="", turns=frozenset(turns))
-
-
-def test_facts_are_paired_once_closest_first() -> None:
-    cosines = np.array([[0.95, 0.99], [0.94, 0.98], [0.2, 0.1]], dtype=np.float32)
-    assert pair_closest(cosines, least_cosine=0.9) == [(0, 1), (1, 0)]
-    drawn, wanted = (
-        [sourced("D1:1"), sourced("D1:2"), sourced("D1:3")],
-        [sourced("D1:2"), sourced()],
-    )
-    counts = count_matches(drawn, wanted, cosines, least_cosine=0.9)
-    counts += count_matches([], [], np.zeros((0, 0), dtype=np.float32), least_cosine=0.9)
-    score = score_matches(counts)
-    keys = ("precision", "recall", "f1", "joint", "facts_per_wanted")
-    assert [score[key] for key in keys] == pytest.approx([2 / 3, 1, 4 / 5, 0.5, 1.5])
-
-
-def test_facts_are_compared_with_observations_and_written_for_the_scorer(tmp_path: Path) -> None:
-    path, out = tmp_path / "locomo.json", tmp_path / "facts.jsonl"
-    unlike = ["The moon is made of basalt.", "D1:1"]
-    score = figures("facts", locomo(path, {1: [unlike]}), "--out", out)
-    rows = read(out)
-    assert [(row["sample_id"], row["session"]) for row in rows] == [("conv-0", 1), ("conv-0", 3)]
-    facts = {row["session"]: row["facts"] for row in rows}
-    total = sum(map(len, facts.values()))
-    assert (score["wanted"], score["drawn"], score["f1"]) == (1, total, 0)
-    assert any("Rotterdam" in fact["text"] and "D1:5" in fact["dia_ids"] for fact in facts[1])
-    # The facts themselves as observations are score again, all of them.
-    same = {n: [[fact["text"], fact["dia_ids"]] for fact in facts[n]] for n in facts}
-    score = figures("facts", locomo(path, same), "--least-cosine", "0.999")
-    assert {score[key] for key in ("f1", "precision", "recall", "joint", "facts_per_wanted")} == {1}
-    assert "with our embedder" in measure("facts", path)
 
 
 # Contradictions -------------------------------------------------------------------
@@ -264,34 +130,9 @@ def test_an_expectation_is_its_content_words() -> None:
 # Files that are none --------------------------------------------------------------
 
 DIALOGUE = {"id": "x", "dialogue": "user: Hi[NEWLINE]agent: Hello"}
-SAMPLE: dict[str, Any] = {
-    "sample_id": "x",
-    "conversation": {
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": turns(MOVING, 1),
-    },
-}
-OBSERVED = SAMPLE | {"observation": {"session_1_observation": {"Mira": [["Mira moves.", "D1:1"]]}}}
-ODD_TURN = {**turns(MOVING, 1)[0], "dia_id": "first"}
 CASE = {"id": "x", "messages": said("I live in Lisbon."), "held": ["Lisbon"]}
-TALK = memochat("x", 4, 8)
 BROKEN = {
     "segmentation": [[DIALOGUE, DIALOGUE], [DIALOGUE | {"dialogue": "user: Hi"}], [["x"]]],
-    "episodes": [
-        [DIALOGUE],
-        [TALK | {"segments": topics(4)}],
-        [TALK | {"segments": topics(4, 4, 8)}],
-        [TALK | {"segments": []}],
-        [TALK | {"segments": [{"start": 1, "end": 8, "topic": " "}]}],
-    ],
-    "reviews": [[[OBSERVED]], [[OBSERVED | {"qa": [{"question": "Who?"}]}]]],
-    "facts": [
-        [[SAMPLE]],
-        [[OBSERVED | {"observation": {"session_1_observation": {"Mira": [[5, "D1:1"]]}}}]],
-        [[OBSERVED | {"conversation": SAMPLE["conversation"] | {"session_1": [ODD_TURN]}}]],
-        [["x"]],
-        [CASE],
-    ],
     "contradictions": [
         [CASE | {"messages": []}],
         [CASE | {"held": []}],
@@ -312,7 +153,7 @@ def test_a_file_of_another_form_is_refused_in_words(
         measure(what, write(tmp_path / "odd.jsonl", *rows))
 
 
-@pytest.mark.parametrize("what", ["segmentation", "facts"])
+@pytest.mark.parametrize("what", ["segmentation", "contradictions"])
 def test_what_cannot_be_read_is_refused_in_words(tmp_path: Path, what: str) -> None:
     (tmp_path / "odd.jsonl.gz").write_bytes(gzip.compress(b"{}" * 99)[:-9])
     (tmp_path / "latin.jsonl").write_bytes(b"\xe9\n")
@@ -329,5 +170,5 @@ def test_where_nothing_can_be_written_is_said_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "nowhere" / "out.jsonl"
-    assert main(["facts", str(tmp_path / "missing"), "--out", str(out)]) == 1
+    assert main(["segmentation", str(tmp_path / "missing"), "--out", str(out)]) == 1
     assert "error: " in (message := capsys.readouterr().err) and str(out) in message
