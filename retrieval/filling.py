@@ -16,39 +16,17 @@ from memoryproject.text.cleaning import PLAIN, clean, clean_line
 from memoryproject.text.parts import Excerpt
 from memoryproject.text.tokens import count_quarters, count_tokens
 from memoryproject.text.words import WORD
+from retrieval import tuning
 from retrieval.excerpts import add_dates, drop_dates, keep_code
 from retrieval.hits import FactHit, MessageRow, Place
 from retrieval.layout import FIRST, FURTHER, Layout
 from retrieval.markdown import EPISODES_HEADING
-from retrieval.roles import REPLY_SHARE, holds_back_replies, is_reply
+from retrieval.roles import holds_back_replies, is_reply
 from retrieval.successions import find_succession, put_newest_first
 from retrieval.truncation import ELLIPSIS, Trimmer
 from semantic.engines import Category
 from semantic.offline.quotations import parse_quote
 
-FACT_SHARE = 0.3
-"""Share of the budget for facts chosen before the lines: the best ones, and more if a language
-model writes them. Room that lines leave goes to more facts."""
-PINNED_SHARE = 0.08
-"""Share of the budget for guidelines and dangers that the question did not find."""
-CATEGORY_SHARE = 0.5
-"""Share of the budget for facts when the caller asks for one category of them."""
-BEST_FACTS = 2
-"""Facts shown before any line; other facts of the same messages come with them."""
-WHOLE_SHARE = 0.5
-"""Share of the budget in which messages are shown whole except for filler."""
-LARGEST_SHARE = 0.5
-"""Share of the budget for one message; a longer one is cut to its best match."""
-LARGE_TOKENS = 200
-"""Tokens that a single message may use in any budget that has room for them."""
-LEAST_LEFT_SHARE = 0.3
-"""Share of a shortened message that must fit; with less room it is left out."""
-LEAST_ROOM = 4
-"""Tokens of the shortest possible line."""
-LEAST_CUT_TOKENS = 12
-"""Tokens of a message below which a shortened one is useless."""
-LEAST_PINNED_TOKENS = 60
-"""Tokens for pinned facts in a small budget, at most a quarter of it: enough for one danger."""
 SAID_AGAIN = 80
 """Characters from which on identical text counts as a copy: nobody repeats that much."""
 
@@ -101,16 +79,16 @@ class Filling:
             several = [hit for hit in unasked if (hit.category == Category.GUIDELINE) is is_rule]
             self._tell_first(several, at_most=self._room_for_pinned())
         wants_facts = request.category is not None or not lines
-        room = layout.budget.spent + int(FACT_SHARE * layout.max_tokens)
+        room = layout.budget.spent + int(tuning.FACT_SHARE * layout.max_tokens)
         if wants_facts:
-            room = int(layout.max_tokens * CATEGORY_SHARE) if lines else layout.max_tokens
+            room = int(layout.max_tokens * tuning.CATEGORY_SHARE) if lines else layout.max_tokens
         self._tell_first(self._find_best(facts), at_most=room)
         if wants_facts:
             self._tell(facts, FIRST, at_most=room)
         elif settings.LLM != "offline":
             self._tell([hit for hit in facts if not parse_quote(hit.fact)], FURTHER, at_most=room)
         for message, _ in _above_mean(lines) if self._is_tight else lines:
-            if layout.room < LEAST_ROOM:
+            if layout.room < tuning.LEAST_ROOM:
                 break
             self.add_message(message)
         self._tell(facts, FURTHER if layout.days else FIRST, at_most=layout.max_tokens)
@@ -119,9 +97,9 @@ class Filling:
     def _find_best(self, facts: Sequence[FactHit]) -> list[FactHit]:
         """Return the best facts not shown yet, and others from the same messages."""
         left = [hit for hit in facts if hit.id not in self._told]
-        best = left[:BEST_FACTS]
+        best = left[: tuning.BEST_FACTS]
         places = {row.place for hit in best for row in hit.messages}
-        others = left[BEST_FACTS:]
+        others = left[tuning.BEST_FACTS :]
         return best + [hit for hit in others if any(row.place in places for row in hit.messages)]
 
     def _tell_first(self, facts: Sequence[FactHit], *, at_most: int) -> None:
@@ -136,7 +114,7 @@ class Filling:
         limit = self.layout.max_tokens
         if self.layout.request.preferences_only:
             return limit
-        return int(max(PINNED_SHARE * limit, min(LEAST_PINNED_TOKENS, limit / 4)))
+        return int(max(tuning.PINNED_SHARE * limit, min(tuning.LEAST_PINNED_TOKENS, limit / 4)))
 
     def _tell(self, hits: Iterable[FactHit], section: str, *, at_most: int) -> None:
         """Print facts once each, unless a line shows them or a limit would be exceeded."""
@@ -194,11 +172,12 @@ class Filling:
         layout, links = self.layout, self.layout.request.links
         limit = layout.max_tokens
         if self._holds_back and is_reply(message):
-            return self._show_answer(message, at_most=min(int(REPLY_SHARE * limit), layout.room))
+            room = min(int(tuning.REPLY_SHARE * limit), layout.room)
+            return self._show_answer(message, at_most=room)
         quarters = measure(message, links, count=lambda text: count_quarters(clean(text, links)))
         size = math.ceil(quarters / 4)
-        largest = min(limit, max(int(LARGEST_SHARE * limit), LARGE_TOKENS))
-        if size <= largest and size * LEAST_LEFT_SHARE > layout.room:
+        largest = min(limit, max(int(tuning.LARGEST_SHARE * limit), tuning.LARGE_TOKENS))
+        if size <= largest and size * tuning.LEAST_LEFT_SHARE > layout.room:
             return False
         content = clean_line(message.content or "", links)
         frame = layout.frame(message)
@@ -207,11 +186,11 @@ class Filling:
             overhead = count_tokens(EPISODES_HEADING) + count_tokens(layout.write(frame) + "\n")
         if size + overhead > largest:
             room = min(largest, layout.room) - overhead
-            is_enough = room >= LEAST_CUT_TOKENS
+            is_enough = room >= tuning.LEAST_CUT_TOKENS
             return is_enough and self._add(
                 message, self._trimmer.cut(content, at_most=room), content
             )
-        is_early = layout.budget.spent < WHOLE_SHARE * limit
+        is_early = layout.budget.spent < tuning.WHOLE_SHARE * limit
         whole = Excerpt(content)
         if self._is_tight and is_early:
             whole = self._trimmer.drop_filler(content)
@@ -223,7 +202,7 @@ class Filling:
 
     def _show_answer(self, message: MessageRow, *, at_most: int) -> bool:
         """Add the sentences of a reply that answer the question; return whether they fit."""
-        if at_most < LEAST_CUT_TOKENS:
+        if at_most < tuning.LEAST_CUT_TOKENS:
             return False
         content = clean_line(message.content or "", self.layout.request.links)
         return self._add(message, self._trimmer.answer(content, at_most=at_most), content)

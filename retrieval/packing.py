@@ -6,9 +6,9 @@ meaning can be added up.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from retrieval import tuning
 from retrieval.excerpts import READ_FOR_DATES
 from retrieval.filling import Filling
 from retrieval.hits import Candidates, FactHit, Hit, MessageRow, Place
@@ -17,31 +17,7 @@ from retrieval.question import Span, closeness, days_named, speakers_named
 from retrieval.question_times import TimesAsked
 from retrieval.request import RecallRequest
 from retrieval.roles import prefer_users
-from retrieval.time_order import order_messages
 from retrieval.truncation import Trimmer
-
-TIMELY_RANK = 3.0
-"""Factor by which the rank of a fact improves if it is from the days asked for."""
-SPEAKER_BONUS = 0.8
-"""Bonus of a message whose speaker the question names."""
-POINTER_BONUS = 1.25
-"""Bonus of a message behind the best fact; less for lower-ranked facts."""
-TIME_BONUS = 6.0
-"""Bonus of a message from the days that the question names; less for days near them."""
-UNLIKE_SHARE = 0.25
-"""Share of a below-average score that counts for a message of these days: its date matters more."""
-OVER_PENALTY = 2.0
-"""Penalty of a message whose facts are retired: their replacements come first."""
-POINTER_K = 9
-"""Halves the bonus of the fact at rank 11: lower-ranked facts match the question less."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """The chosen facts that the text states, best first, and the text."""
-
-    facts: list[FactHit]
-    layout: Layout
 
 
 def pack(
@@ -51,9 +27,10 @@ def pack(
     request: RecallRequest,
     max_tokens: int,
     now: datetime,
-) -> Packed:
-    """Choose what to serve within `max_tokens`, which may be less than the request's.
+) -> tuple[list[FactHit], Layout]:
+    """Return the facts that the text states, best first, and the text, within `max_tokens`.
 
+    That may be less than the request's.
     Facts beyond the request's `semantic_limit` only raise the scores of their messages. All blocks,
     with a line break between two, never exceed `max_tokens`.
     """
@@ -72,7 +49,7 @@ def pack(
     )
     layout = Layout(request, max_tokens=max_tokens, homes=_name_homes(candidates))
     filling = Filling(layout, trimmer, question=query)
-    return Packed(filling.fill(facts, lines, [*found, *candidates.pinned]), layout)
+    return filling.fill(facts, lines, [*found, *candidates.pinned]), layout
 
 
 def _name_homes(candidates: Candidates) -> dict[str, str]:
@@ -103,14 +80,14 @@ def weigh(
     factor, retrievability, enters a sum by its logarithm.
     """
     if closeness >= 1:
-        score = max(score, UNLIKE_SHARE * score)
-    score += math.log(max(retrievability, 1e-9)) + TIME_BONUS * closeness
+        score = max(score, tuning.UNLIKE_SHARE * score)
+    score += math.log(max(retrievability, 1e-9)) + tuning.TIME_BONUS * closeness
     if is_over:
-        score -= OVER_PENALTY
+        score -= tuning.OVER_PENALTY
     if is_named:
-        score += SPEAKER_BONUS
+        score += tuning.SPEAKER_BONUS
     if fact_rank is not None:
-        score += POINTER_BONUS * (POINTER_K + 1) / (POINTER_K + fact_rank)
+        score += tuning.POINTER_BONUS * (tuning.POINTER_K + 1) / (tuning.POINTER_K + fact_rank)
     return score
 
 
@@ -119,7 +96,7 @@ def rank_facts(facts: Sequence[FactHit], asked: Sequence[Span]) -> dict[str, flo
     ranks: dict[str, float] = {}
     for hit in facts:
         near = _closeness(asked, at=hit.valid_at, text=hit.fact)
-        ranks[hit.id] = hit.found.rank / (1 + (TIMELY_RANK - 1) * near)
+        ranks[hit.id] = hit.found.rank / (1 + (tuning.TIMELY_RANK - 1) * near)
     return ranks
 
 
@@ -160,8 +137,39 @@ def rank_messages(
         for place, message in messages.items()
     }
     weights = prefer_users(weights, messages, question=query)
-    ordered = order_messages(messages, weights, order=times.order)
+    ordered = _order_messages(messages, weights, order=times.order)
     return [(message, weights[message.place]) for message in ordered]
+
+
+def _order_messages(
+    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], *, order: int
+) -> list[MessageRow]:
+    """Return messages best first, ties newest first; similar scores in the order asked for.
+
+    `order`: EARLIEST or LATEST where the question asks for the first or the last time, else 0.
+    """
+    if order and scores:
+        scores = _lead_by_time(messages, scores, order)
+
+    def rank(place: Place) -> tuple[float, datetime, int, str]:
+        episode_id, seq = place
+        return scores[place], messages[place].said_at, seq, episode_id or ""
+
+    return [messages[place] for place in sorted(messages, key=rank, reverse=True)]
+
+
+def _lead_by_time(
+    messages: Mapping[Place, MessageRow], scores: Mapping[Place, float], order: int
+) -> dict[Place, float]:
+    """Return scores raised by how early (or late) each of the best messages is."""
+    least = max(scores.values()) - tuning.ORDERED_WITHIN
+    rivals = [place for place, score in scores.items() if score >= least]
+    rivals.sort(key=lambda place: order * messages[place].said_at.timestamp())
+    steps = {place: step / len(rivals) for step, place in enumerate(rivals)}
+    return {
+        place: score + tuning.ORDER_BONUS * (1 - steps[place]) if place in steps else score
+        for place, score in scores.items()
+    }
 
 
 def _closeness(asked: Sequence[Span], *, at: datetime, text: str) -> float:

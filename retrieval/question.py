@@ -16,6 +16,7 @@ from typing import NamedTuple
 from indexing.text import UNSPACED
 from memoryproject.text.date_phrases import get_languages
 from memoryproject.text.dates import MONTHS
+from retrieval import tuning
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
@@ -35,11 +36,6 @@ def _stands_in(name: str, asked: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
 
 
-FADES_IN_DAYS = 14
-"""People mention an event some days later, and a plan some days before."""
-FEW_DAYS, FEW_DAYS_SHARE = 7, 1.75
-"""Length of a short span in days, and the factor of its bonus: who names a day or a week knows the
-time; most of a month or a year is about something else."""
 LONGEST_NAMED_DAYS = 31
 """Length of the longest span whose days a text is taken to name; a year is longer."""
 ANY_YEAR = 2000
@@ -161,8 +157,8 @@ def closeness(asked: Iterable[Span], *, on: date, named: Iterable[Span] = ()) ->
 def _closeness(wanted: Span, span: Span) -> float:
     off = wanted.days_off(span)
     if off:
-        return max(0.0, 1 - off / FADES_IN_DAYS)
-    return FEW_DAYS_SHARE if wanted.days <= FEW_DAYS else 1.0
+        return max(0.0, 1 - off / tuning.FADES_IN_DAYS)
+    return tuning.FEW_DAYS_SHARE if wanted.days <= tuning.FEW_DAYS else 1.0
 
 
 def _distance(one: Span, other: Span) -> int:

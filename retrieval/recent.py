@@ -24,7 +24,7 @@ from memoryproject.database.clock import execute
 from memoryproject.edge.errors import Problem
 from memoryproject.text.parts import Part, join
 from memoryproject.text.tokens import count_tokens
-from retrieval import markdown
+from retrieval import markdown, tuning
 from retrieval.budget import Budget, fit
 from retrieval.corrections import set_corrections
 from retrieval.layout import HOME_LETTERS
@@ -35,10 +35,6 @@ from retrieval.scope import Scope
 HEADING = "## Recent Messages\n"
 READ_AT_MOST = 500
 SHOWN_AT_MOST = 20
-BUDGET_SHARE = 0.5
-"""Share of a token budget for recent messages; room left over goes to memories."""
-UNASKED_SHARE = 0.3
-"""Share of the budget if the call did not ask for them by `min_seq` or `fresh`."""
 SHORTEST_WORD = 3
 LAST_LINES = 6
 """Number of last lines of each other open conversation, with `fresh`."""
@@ -192,7 +188,7 @@ def _render(
     links, whole = request.links, request.whole
     room = None
     if request.max_tokens is not None:
-        share = BUDGET_SHARE if request.names_recent else UNASKED_SHARE
+        share = tuning.RECENT_SHARE if request.names_recent else tuning.UNASKED_SHARE
         room = int(request.max_tokens * share) - count_tokens(HEADING)
     homes = {row.conversation_id: str(row.conversation.external_id) for row in chosen}
     with_places = with_places and len(homes) > 1

@@ -9,13 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from episodic.models import Role
 from memoryproject.process.tables import read_table
+from retrieval import tuning
 from retrieval.hits import MessageRow, Place
-
-USER_PRIOR = 4.0
-"""For a line of a user where an assistant takes part: deviations from the mean line. Chosen on
-half of BEAM's chats: docs/decisions/019-retrieval.md has the others that were tried."""
-REPLY_SHARE = 0.15
-"""Share of the budget for one reply, if replies were not asked for."""
 
 _TABLE = read_table(__file__)
 ASKS_FOR_REPLY = re.compile("|".join(_TABLE["asks_for_reply"]), re.IGNORECASE)
@@ -48,6 +43,6 @@ def prefer_users(
     if not holds_back_replies(messages.values(), question=question):
         return {**weights}
     return {
-        place: weight + USER_PRIOR * (messages[place].role == Role.USER)
+        place: weight + tuning.USER_PRIOR * (messages[place].role == Role.USER)
         for place, weight in weights.items()
     }

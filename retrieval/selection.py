@@ -122,16 +122,16 @@ def _choose_packed(
         candidates.episodes,
         candidates.messages.values(),
     )
-    packed = packing.pack(candidates, quoted, request=request, max_tokens=max_tokens, now=now)
-    said = packed.layout.messages()
+    told, layout = packing.pack(candidates, quoted, request=request, max_tokens=max_tokens, now=now)
+    said = layout.messages()
     return Chosen(
-        facts=packed.facts,
+        facts=told,
         episodes=[
             replace(hit, messages=tuple(said[hit.id]))
             for hit in candidates.episodes
             if hit.id in said
         ],
-        blocks=tuple(packed.layout.blocks()),
+        blocks=tuple(layout.blocks()),
     )
 
 

@@ -20,6 +20,7 @@ from memoryproject.process.tables import read_table
 from memoryproject.text.parts import NOTHING, Excerpt
 from memoryproject.text.sentences import TITLES
 from memoryproject.text.tokens import count_tokens
+from retrieval import tuning
 
 ELLIPSIS = "…"
 GAP = " […] "
@@ -117,20 +118,12 @@ def _is_in_word(character: str) -> bool:
     return character < UNSPACED and not character.isspace()
 
 
-KEPT_SHARE = 0.6
-"""Share of a message's worth that it keeps when it is shortened."""
-FILLER_SHARE = 0.05
-"""A sentence is filler when each of its words is in more of the messages than this."""
-ASKED_SHARE = 0.25
-"""A word of the question that is in more of the messages tells nothing."""
 STEM_LETTERS = 6
 """Words that begin alike count as one: no language's stemmer is needed for a rough worth."""
 JUDGED_CHARACTERS = 2_000
 """Characters of each message that are read when rarity is counted."""
 REMEMBERED_TEXTS = 4_096
 """Messages whose words and whose sentences a process keeps in mind: 8 MB."""
-ANSWERING_SHARE = 0.5
-"""Share of the best sentence's worth to the question; one below it does not answer it."""
 LONGEST_PIECE = 240
 """Characters, or half of what there is room for. Where a message must be cut to fit, a
 longer sentence is split."""
@@ -186,13 +179,13 @@ class Trimmer:
         self._asked = frozenset(
             word
             for word in _words(question) - self._names
-            if self._worth_of[word] >= self._threshold(ASKED_SHARE)
+            if self._worth_of[word] >= self._threshold(tuning.ASKED_SHARE)
         )
 
     def drop_filler(self, content: str) -> Excerpt:
         """Return the message without sentences in which every word is common."""
         sentences = _split(content)
-        rare = self._threshold(FILLER_SHARE)
+        rare = self._threshold(tuning.FILLER_SHARE)
         telling = {
             place
             for place, sentence in enumerate(sentences)
@@ -214,7 +207,7 @@ class Trimmer:
         if len(sentences) < 2:
             return Excerpt(content)
         everything = frozenset().union(*(sentence.words for sentence in sentences))
-        missing = KEPT_SHARE * self._worth(everything)
+        missing = tuning.KEPT_SHARE * self._worth(everything)
         kept: set[int] = set()
         covered: frozenset[str] = frozenset()
         worth = [self._worth(one.words) + self._worth(one.words & self._asked) for one in sentences]
@@ -238,14 +231,8 @@ class Trimmer:
         sentences = split_sentences(content, longest=longest)
         worth = [self._worth(sentence.words & self._asked) for sentence in sentences]
         best = worth.index(max(worth, default=0.0)) if worth else 0
-        kept: set[int] = set()
-        left = at_most - 1
-        for place in sorted(range(len(sentences)), key=lambda i: (-worth[i], abs(i - best), i)):
-            cost = count_tokens(f"{ELLIPSIS} {sentences[place].text}")
-            if cost <= left:
-                kept.add(place)
-                left -= cost
-        return join_sentences(sentences, kept)
+        order = sorted(range(len(sentences)), key=lambda i: (-worth[i], abs(i - best), i))
+        return _take(sentences, order, at_most=at_most)
 
     def answer(self, content: str, *, at_most: int) -> Excerpt:
         """Return the sentences of a long reply that answer the question, within so many tokens.
@@ -258,14 +245,9 @@ class Trimmer:
         best = max(worth, default=0.0)
         if best <= 0:
             return self.cut(content, at_most=at_most)
-        kept: set[int] = set()
-        left = at_most - 1
-        for place in sorted(range(len(sentences)), key=lambda place: (-worth[place], place)):
-            cost = count_tokens(f"{ELLIPSIS} {sentences[place].text}")
-            if worth[place] >= ANSWERING_SHARE * best and cost <= left:
-                kept.add(place)
-                left -= cost
-        return join_sentences(sentences, kept)
+        least = tuning.ANSWERING_SHARE * best
+        telling = [place for place in range(len(sentences)) if worth[place] >= least]
+        return _take(sentences, sorted(telling, key=lambda i: (-worth[i], i)), at_most=at_most)
 
     def _threshold(self, share: float) -> float:
         """Return what a word is worth in that share of the messages, or in a single one of few."""
@@ -273,6 +255,18 @@ class Trimmer:
 
     def _worth(self, words: frozenset[str]) -> float:
         return sum([self._worth_of[word] for word in words - self._names])
+
+
+def _take(sentences: Sequence[Sentence], order: Iterable[int], *, at_most: int) -> Excerpt:
+    """Return the sentences that fit into so many tokens, tried in this order."""
+    kept: set[int] = set()
+    left = at_most - 1
+    for place in order:
+        cost = count_tokens(f"{ELLIPSIS} {sentences[place].text}")
+        if cost <= left:
+            kept.add(place)
+            left -= cost
+    return join_sentences(sentences, kept)
 
 
 def split_sentences(content: str, *, longest: int | None = None) -> list[Sentence]:

@@ -19,6 +19,7 @@ from memoryproject.ai.errors import ModelMisbehaved, ModelUnavailable
 from memoryproject.ai.token_states import Asked
 from memoryproject.database.vectors import HalfVector
 from memoryproject.tenancy.models import Tenant
+from retrieval import tuning
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
 from retrieval.question_times import NO_TIMES, TimesAsked
@@ -28,13 +29,9 @@ from retrieval.search.late import judge, read_lines
 from retrieval.statements import read_hybrid, run
 
 EPISODIC_LIMIT = 5
-POINTING_FACTS = 40
-"""Number of facts that raise the scores of their messages, served or not."""
 DEPTH = 100
 """Number of memories from each ranking: the specification's; with 10, R@5 is .003 lower."""
 LEAST_LINES = 100
-JUDGED_LINES = 400
-"""Number of messages compared token by token before the best of them are returned."""
 LEGS = 3
 """Number of rankings: words, meaning, and times if the question names any."""
 MOST_LINES = 5000
@@ -44,10 +41,6 @@ UNITS_A_FACT = 2
 """Units that a ranking reads for each fact of its depth, as their words are scored again."""
 UNITS_AN_EPISODE = 5
 """Number of an episode's best units that are read: it has many."""
-MEANING_WEIGHT = 1.5
-"""Weight of a message's vector similarity in its score; its words have 1."""
-HEADLINE_WEIGHT = 0.5
-"""Weight of an episode's headline similarity in the scores of its messages."""
 REMEMBERED_S = 30.0
 SHELVES = {shelf.value: shelf for shelf in MemoryKind}
 LINES, STATES = 10, -1
@@ -112,7 +105,7 @@ def to_question(
     """
     fact_limit, episode_limit, line_limit = request.semantic_limit, EPISODIC_LIMIT, 0
     if request.max_tokens is not None:
-        fact_limit, episode_limit = max(fact_limit, POINTING_FACTS), LEGS * DEPTH
+        fact_limit, episode_limit = max(fact_limit, tuning.POINTING_FACTS), LEGS * DEPTH
         line_limit = min(max(LEAST_LINES, request.max_tokens // TOKENS_A_LINE), MOST_LINES)
     only_facts = request.kind is Retrieval.Kind.CONTEXT
     return Question(
@@ -152,8 +145,8 @@ def search_unordered(scope: Scope, question: Question) -> list[Hit]:
     rows = run(statement, params, fixed=FIXED, keep=_is_usual(scope, question))
     lines = [read_lines(row[LINES], row[STATES]) for row in rows]
     # All lines of the requested times count, whatever their token scores.
-    at_most = JUDGED_LINES if question.times.spans else question.line_limit
-    judged = judge(lines, question.meaning.asked, meaning_weight=MEANING_WEIGHT, at_most=at_most)
+    at_most = tuning.JUDGED_LINES if question.times.spans else question.line_limit
+    judged = judge(lines, question.meaning.asked, at_most=at_most)
     return [_to_hit(row, own) for row, own in zip(rows, judged, strict=True)]
 
 
@@ -212,7 +205,7 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "now": question.now,
         "fact_limit": question.fact_limit,
         "episode_limit": question.episode_limit,
-        "line_limit": max(question.line_limit, JUDGED_LINES)
+        "line_limit": max(question.line_limit, tuning.JUDGED_LINES)
         if with_states
         else question.line_limit,
         "shown": question.shown,
@@ -226,8 +219,8 @@ def state(scope: Scope, question: Question) -> tuple[str, dict[str, Any]]:
         "known": list(question.known or ()),
         "with_lines": question.line_limit > 0,
         "with_states": with_states,
-        "meaning": MEANING_WEIGHT,
-        "headline": HEADLINE_WEIGHT,
+        "meaning": tuning.MEANING_WEIGHT,
+        "headline": tuning.HEADLINE_WEIGHT,
     }
 
 

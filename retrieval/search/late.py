@@ -18,11 +18,8 @@ import numpy as np
 from memoryproject.ai.e5 import Vectors
 from memoryproject.ai.token_states import BYTES_A_TOKEN, VERSION, Asked, measure_cosines
 from memoryproject.database.batches import in_batches
+from retrieval import tuning
 
-LATE_WEIGHT = 2.0
-"""Weight of the token score of a message, where its words have 1."""
-MEANING_BESIDE = 0.5
-"""Weight of a message's vector similarity beside a comparison of its tokens, which says more."""
 AT_ONCE = 64
 """Number of texts whose unpacked numbers fit the processor's cache."""
 
@@ -50,16 +47,13 @@ def read_lines(lines: Sequence[Sequence[Any]] | None, states: bytes | None) -> l
 
 
 def judge(
-    lines: Sequence[Sequence[Line]], asked: Asked | None, *, meaning_weight: float, at_most: int
+    lines: Sequence[Sequence[Line]], asked: Asked | None, *, at_most: int
 ) -> list[list[tuple[int, float]]]:
     """Return seq and new score of each memory's lines, best first, of the best `at_most` in all.
 
-    All are compared with each other; ties with the last are included. `meaning_weight`: a line's
-    vector similarity counts that much.
-
-    `meaning_weight`: of a line's likeness in its score.
+    All are compared with each other; ties with the last are included.
     """
-    scores = rescore([*chain(*lines)], asked, meaning_weight=meaning_weight)
+    scores = rescore([*chain(*lines)], asked)
     least = sorted(scores)[-at_most] if 0 < at_most < len(scores) else -inf
     score_of = iter(scores)
     scored = [[(next(score_of), line.seq) for line in own] for own in lines]
@@ -69,7 +63,7 @@ def judge(
     ]
 
 
-def rescore(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float) -> list[float]:
+def rescore(lines: Sequence[Line], asked: Asked | None) -> list[float]:
     """Return the score of each line with its token score; unchanged if it has no states."""
     scores = [line.score for line in lines]
     judged = [
@@ -83,8 +77,8 @@ def rescore(lines: Sequence[Line], asked: Asked | None, *, meaning_weight: float
     deviation = float(likenesses.std()) or 1.0
     late = (likenesses - likenesses.mean()) / deviation
     for place, own in zip(judged, late.tolist(), strict=True):
-        scores[place] += LATE_WEIGHT * own
-        scores[place] -= (meaning_weight - MEANING_BESIDE) * lines[place].meaning
+        scores[place] += tuning.LATE_WEIGHT * own
+        scores[place] -= (tuning.MEANING_WEIGHT - tuning.MEANING_BESIDE) * lines[place].meaning
     return scores
 
 

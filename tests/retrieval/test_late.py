@@ -21,7 +21,8 @@ from retrieval.packing import rank_messages
 from retrieval.question_times import TimesAsked
 from retrieval.scope import in_one
 from retrieval.search.in_conversation import embed, search
-from retrieval.search.late import LATE_WEIGHT, Line, compare, judge, rescore
+from retrieval.search.late import Line, compare, judge, rescore
+from retrieval.tuning import LATE_WEIGHT
 from tests.conftest import Agent
 from tests.retrieval.searches import make_question
 from tests.retrieval.test_packing import ask, tell
@@ -58,20 +59,20 @@ def test_the_nearest_token_counts_by_how_rare_the_asked_one_is() -> None:
 
 def test_tokens_take_the_place_of_the_mean() -> None:
     asked = Asked(AXIS[:1], np.ones(1, dtype=np.float32))
-    scores = rescore([line(4, 2, 0), line(1, -1, 3)], asked, meaning_weight=1.5)
+    scores = rescore([line(4, 2, 0), line(1, -1, 3)], asked)
     assert scores == pytest.approx([4 - 2 + LATE_WEIGHT, 1 + 1 - LATE_WEIGHT])
 
 
 def test_lines_without_states_and_questions_without_tokens_keep_their_scores() -> None:
     asked = Asked(AXIS[:1], np.ones(1, dtype=np.float32))
     without, foreign = Line(1, 3, 1, None), Line(1, 2, 1, bytes([VERSION + 1]) + pack(AXIS[:1]))
-    judged = rescore([without, line(1, 0, 0), foreign, line(1, 0, 3)], asked, meaning_weight=1.5)
+    judged = rescore([without, line(1, 0, 0), foreign, line(1, 0, 3)], asked)
     assert judged == pytest.approx([3, 1 + LATE_WEIGHT, 2, 1 - LATE_WEIGHT])
     lines = [line(1, 1, 0), line(2, 0, 1)]
     nothing = Asked(AXIS[:0], np.zeros(0, dtype=np.float32))
     for question in (None, nothing):
-        assert rescore(lines, question, meaning_weight=1.5) == [1, 2]
-    assert rescore([line(1, 0, 0)], asked, meaning_weight=1.5) == [1], "nothing to stand out from"
+        assert rescore(lines, question) == [1, 2]
+    assert rescore([line(1, 0, 0)], asked) == [1], "nothing to stand out from"
 
 
 def test_of_all_lines_the_best_come_best_first_and_each_with_its_memory() -> None:
@@ -81,8 +82,8 @@ def test_of_all_lines_the_best_come_best_first_and_each_with_its_memory() -> Non
         [Line(4, 3, 0, None)],
     ]
     for at_most, wanted in [(3, [[(3, 4), (2, 4)], [], [(4, 3)]]), (1, [[(3, 4), (2, 4)], [], []])]:
-        assert judge(lines, None, meaning_weight=1.5, at_most=at_most) == wanted
-    assert sum(map(len, judge(lines, None, meaning_weight=1.5, at_most=9))) == 4
+        assert judge(lines, None, at_most=at_most) == wanted
+    assert sum(map(len, judge(lines, None, at_most=9))) == 4
 
 
 def test_a_detail_that_drowns_in_the_mean_is_found_by_its_tokens() -> None:

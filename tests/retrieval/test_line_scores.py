@@ -14,7 +14,8 @@ from indexing.models import MemoryKind, UnitKind
 from indexing.services import Entry
 from memoryproject.ai.embeddings import Vectors
 from retrieval.scope import in_one
-from retrieval.search.in_conversation import HEADLINE_WEIGHT, MEANING_WEIGHT, search
+from retrieval.search.in_conversation import search
+from retrieval.tuning import HEADLINE_WEIGHT, MEANING_WEIGHT
 from tests.conftest import Agent
 from tests.retrieval.searches import make_question
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from retrieval.hits import MessageRow, Place
-from retrieval.roles import USER_PRIOR, asks_for_reply, prefer_users
+from retrieval.roles import asks_for_reply, prefer_users
+from retrieval.tuning import USER_PRIOR
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 

@@ -9,8 +9,9 @@ import pytest
 
 from retrieval import question
 from retrieval.excerpts import drop_dates
-from retrieval.question import FEW_DAYS_SHARE, Span
+from retrieval.question import Span
 from retrieval.question_times import read_times
+from retrieval.tuning import FEW_DAYS_SHARE
 from tests.conftest import Agent
 
 ASKED_AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
