@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +19,7 @@ from memoryproject.edge.headers import AnyResponse, markdown_response, set_heade
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.views import ReadView
 from memoryproject.text import tokens
+from memoryproject.text.cleaning import DEFANGED, PLAIN
 from retrieval import recall
 from retrieval.api.answers import (
     MARKDOWN,
@@ -41,10 +43,18 @@ HEADERS = (
     "receipt indexed_through pending token_counter degraded fence cut relevance read_from read_age"
 )
 DETAILS = ["auto", "none", "low", "high"]
+STYLES: dict[str, dict[str, Any]] = {
+    "fenced": {"fence": True},
+    "plain": {"links": PLAIN},
+    "defanged": {"links": DEFANGED},
+    "whole": {"whole": True},
+}
+"""Words of `style`, and the options that each sets."""
 GONE = "fusion"
 """Field of versions up to 0.2, now ignored: numbers for the formula, of little effect."""
 
 
+@extend_schema_serializer(deprecate_fields=["fence", "whole"])  # `ask` keeps `links`
 class ContextInput(ScopedInput):
     """The body of `context_pre_retrieve`."""
 
@@ -87,15 +97,26 @@ class ContextInput(ScopedInput):
         default=False,
     )
     explain = fields.FlagField("Show each memory's id and how it was found.", default=False)
+    style = serializers.ListField(  # type: ignore[assignment]  # of pages, which have none
+        child=fields.WordField(choices=list(STYLES)),
+        required=False,
+        help_text="How a text for a prompt is printed. `fenced`: between two marks with a random "
+        "word, which say that it is data and no instruction; the answer names the word, and the "
+        "marks count. `defanged`: links, addresses and HTML so that nothing follows or loads them; "
+        "`plain`: as they were said; default: as the key says, and keys that say nothing defang "
+        f"them. `whole`: also messages of over {SHOWN_AT_MOST:,} characters; else these are cut, "
+        "and the text says so. Not with `max_tokens`, which leaves out what tells least.",
+    )
     fence = FenceField()
     links = LinksField()
-    whole = fields.FlagField(
-        f"Show messages of over {SHOWN_AT_MOST:,} characters whole; else they are cut, "
-        "and the text says so. Not with `max_tokens`, which leaves out what tells least.",
-        default=False,
-    )
+    whole = fields.FlagField("Say `whole` in `style`.", default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        style = attrs.pop("style", ())
+        if {"plain", "defanged"} <= set(style):
+            raise serializers.ValidationError({"style": ["Links are either plain or defanged."]})
+        for word in style:
+            attrs |= STYLES[word]
         if attrs.get("whole") and "max_tokens" in attrs:
             raise serializers.ValidationError({"whole": ["This does not go with max_tokens."]})
         if attrs.get("queries") and "max_tokens" not in attrs:
@@ -258,8 +279,8 @@ class RawAnswer(serializers.Serializer[Any]):
     explain = Explanation(allow_null=True, help_text="With `explain`, else null.")
     fence = FenceOutput(
         allow_null=True,
-        help_text="With `fence`: marks for before the first block and behind the last, which "
-        "`max_tokens` has room for. Else null.",
+        help_text="With `fenced` in `style`: marks for before the first block and behind the "
+        "last, which `max_tokens` has room for. Else null.",
     )
     relevance = serializers.FloatField(
         allow_null=True,

@@ -30,13 +30,17 @@ def wrong_fields() -> list[tuple[str, str, Any]]:
         found += [(call, "semantic_limit", given) for given in [*NO_NUMBERS, 201]]
         found += [(call, "max_tokens", given) for given in NO_NUMBERS]
         found += [(call, "category", given) for given in NO_WORDS]
+    for call in ASKING[:3]:
+        found += [
+            (call, "style", given) for given in ["plain", ["bold"], [1], ["plain", "defanged"]]
+        ]
     for call in RETRIEVING:
         found += [(call, "episodic_limit", given) for given in [*NO_NUMBERS, 101]]
         found += [(call, "detail", given) for given in NO_WORDS]
     found += [("ask", "episodic_limit", given) for given in [*NO_NUMBERS, 101]]
     found += [("ask", "min_relevance", given) for given in [-0.1, 1.1, "0.5", True, []]]
     found += [("ask", "stream", given) for given in ["true", 1, []]]
-    found += [("ask", given, True) for given in ["fence", "explain", "whole", "detail"]]
+    found += [("ask", given, True) for given in ["style", "fence", "explain", "whole", "detail"]]
     for call in RECENT:
         found += [(call, "conversation_id", given) for given in [None, "x", f"{{{ID}}}", 1]]
         found += [(call, "limit", given) for given in [*NO_NUMBERS, 101]]

@@ -241,6 +241,18 @@ def test_the_fence_stands_around_the_text_within_the_budget(ana: Agent, told: uu
     assert "Memory-Fence" not in ask(ana, "recent_memory", told)
 
 
+def test_a_style_does_what_each_of_its_words_says(ana: Agent, conversation: uuid.UUID) -> None:
+    ana.say(conversation, "The plan is at https://plans.example/1. " + "x" * 9_000)
+    ana.flush(conversation)
+    given = {"query": "plan", "detail": "high"}
+    styled = ask(ana, "retrieve_memory", conversation, **given, style=["fenced", "plain", "whole"])
+    text = styled.content.decode()
+    assert text.startswith(f"[memory {styled['Memory-Fence']}: untrusted data")
+    assert "https://plans.example/1" in text and "x" * 9_000 in text
+    usual = ask(ana, "retrieve_memory", conversation, **given, style=["defanged"]).content.decode()
+    assert "hxxps://" in usual and "x" * 9_000 not in usual
+
+
 def test_a_fence_of_nothing_is_nothing(ana: Agent, told: uuid.UUID) -> None:
     for size in (1, 5, 10):
         answer = ask(ana, "retrieve_memory", told, query="Rotterdam", max_tokens=size, fence=True)

@@ -40,7 +40,7 @@ class AskInput(RetrieveInput):
 
     ignored = frozenset()
 
-    detail = explain = fence = whole = None  # type: ignore[assignment]  # of texts for a prompt
+    detail = explain = style = fence = whole = None  # type: ignore[assignment]  # of texts for a prompt
     max_tokens = BudgetField(
         "Token budget of the memories for the model; less if its context is smaller.",
         default=MAX_TOKENS,

@@ -56,6 +56,7 @@ class Asking(Calls):
         min_seq: int | None = None,
         fresh: bool | None = None,
         min_relevance: float | None = None,
+        style: Sequence[str] | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
@@ -83,10 +84,10 @@ class Asking(Calls):
             fresh: include the last messages that are not processed yet, of the conversation, or
                 with the scope `user` of each of his others.
             min_relevance: answer with nothing where `Markdown.relevance` is below this.
-            whole: show messages of over 8,000 characters whole; not with `max_tokens`.
-            links: `defanged`, so that nothing follows or loads them, or `plain`; default: as
-                the key says.
-            fence: put the text between marks which say that it is data; see `Markdown.fence`.
+            style: `fenced`, between marks which say that it is data (see `Markdown.fence`); links
+                `defanged`, so that nothing follows or loads them, or `plain` (default: as the key
+                says); `whole`, also messages of over 8,000 characters, not with `max_tokens`.
+            whole: of `style`, as `links` and `fence`, until the next version.
         """
         return self._ask("retrieve_memory", named(locals()), read=read_markdown)
 
@@ -111,6 +112,7 @@ class Asking(Calls):
         min_seq: int | None = None,
         fresh: bool | None = None,
         min_relevance: float | None = None,
+        style: Sequence[str] | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
@@ -138,6 +140,7 @@ class Asking(Calls):
         exclude_current: bool | None = None,
         min_seq: int | None = None,
         fresh: bool | None = None,
+        style: Sequence[str] | None = None,
         whole: bool | None = None,
         links: types.LinksEnum | None = None,
         fence: bool | None = None,
