@@ -31,13 +31,19 @@ WITHIN = """(%(everyone)s
 COUNTED = """CASE WHEN %(shared)s
             THEN conversation_id IS NULL AND user_scope = ANY(%(owners)s::uuid[])
             ELSE conversation_id = %(conversation)s AND user_scope IS NULL END"""
+BELIEVED = """CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
+            AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
+        WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL
+        ELSE valid_at <= %(as_of)s::timestamptz
+            AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz END"""
 PASSES = "(NOT %(filtered)s OR memory_id IN (SELECT id FROM passing))"
 
 
 @cache
 def read_hybrid() -> str:
     """Return the text of the statement that searches a conversation or a user."""
-    return read_file("hybrid.sql").replace("{within}", WITHIN).replace("{counted}", COUNTED)
+    parts = {"within": WITHIN, "counted": COUNTED, "believed": BELIEVED}
+    return _insert(read_file("hybrid.sql"), parts)
 
 
 @cache
@@ -55,9 +61,14 @@ def read_find(*, routed: bool = False) -> str:
         "routed": "AND tenant_id = %(tenant)s" if routed else "",
         **{f"near_{shelf}s": NEAREST_OF_ALL.replace("{shelf}", shelf) for shelf in MemoryKind},
     }
+    return _insert(body, parts)
+
+
+def _insert(text: str, parts: dict[str, str]) -> str:
+    """Return a statement with its parts at their names in braces."""
     for name, part in parts.items():
-        body = body.replace(f"{{{name}}}", part)
-    return body
+        text = text.replace(f"{{{name}}}", part)
+    return text
 
 
 @cache

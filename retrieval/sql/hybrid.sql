@@ -41,7 +41,8 @@
 --      the memory's best unit in each leg; newer uuid[] (facts that come along and seem to
 --      contradict this one, by suggestions that nobody has decided on); states bytea or NULL (of
 --      the lines, one behind the other, with `with_states`)
--- {within} narrows units and vectors to all of this, {counted} their statistics.
+-- {within} narrows units and vectors to all of this, {counted} their statistics; {believed} to what
+-- is believed at the moment asked about.
 -- index: indexing_word_count_one_a_word; indexing_unit_words_of_owner and
 --      indexing_vector_of_owner, index-only; for wide vectors indexing_vector_wide_of_owner; with
 --      as_of indexing_unit_time_of_owner and indexing_vector_time_of_owner, with times the former;
@@ -114,12 +115,7 @@ holding AS MATERIALIZED (
         SELECT -(words <#> probe.weights) AS code, count(*) AS units FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND {within}
             AND shelf = shelf.shelf
-            AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
-                    AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
-                WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
-                valid_at <= %(as_of)s::timestamptz
-                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
-            END
+            AND {believed}
         GROUP BY code
     ) AS unit
     WHERE NOT shelf.counted
@@ -159,12 +155,7 @@ lexical_pool AS MATERIALIZED (
         FROM indexing_searchunit
         WHERE tenant_id = %(tenant)s AND {within}
             AND shelf = question.shelf
-            AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
-                    AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
-                WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
-                valid_at <= %(as_of)s::timestamptz
-                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
-            END
+            AND {believed}
             AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         ORDER BY distance
         LIMIT CASE question.shelf WHEN 'fact' THEN %(fact_pool)s::int ELSE %(episode_pool)s::int END
@@ -219,12 +210,7 @@ vector_unit AS MATERIALIZED (
         FROM indexing_searchvector
         WHERE tenant_id = %(tenant)s AND {within}
             AND shelf = shelf.shelf AND model = %(model)s AND dim = %(dim)s
-            AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
-                    AND (shelf = 'fact' OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
-                WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
-                valid_at <= %(as_of)s::timestamptz
-                AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
-            END
+            AND {believed}
             AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
         -- Adding nothing keeps the planner off an approximate index.
         ORDER BY (embedding <#> (SELECT vector FROM aim)) + 0
@@ -285,13 +271,7 @@ timely_unit AS MATERIALIZED (
             WHERE tenant_id = %(tenant)s AND {within}
                 AND valid_at >= span.since AND valid_at < span.until
                 AND shelf = shelf.shelf AND kind IN ('fact', 'message')
-                AND CASE WHEN %(believed)s THEN memory_id IN (SELECT id FROM known)
-                        AND (shelf = 'fact'
-                            OR valid_at <= coalesce(%(as_of)s::timestamptz, 'infinity'))
-                    WHEN %(as_of)s::timestamptz IS NULL THEN invalid_at IS NULL ELSE
-                    valid_at <= %(as_of)s::timestamptz
-                    AND coalesce(valid_until, 'infinity') > %(as_of)s::timestamptz
-                END
+                AND {believed}
                 AND (%(category)s::text IS NULL OR shelf <> 'fact' OR category = %(category)s::text)
             ORDER BY valid_at DESC LIMIT %(episode_pool)s
         ) AS unit

@@ -56,7 +56,8 @@ evidence AS MATERIALIZED (
         AND withdrawn_by_id IS NULL
         AND CASE WHEN NOT %(shared)s OR %(of_user)s
             THEN coalesce(said.conversation_id, fact.conversation_id) = ANY(%(homes)s::uuid[])
-                OR fact.user_id <> ''  -- of who said it in another one's conversation
+                -- of who said it in another one's conversation
+                OR %(of_user)s AND fact.user_id <> ''
             ELSE TRUE
         END
         AND fact_id IN (SELECT unnest(%(facts)s::uuid[]) UNION ALL SELECT id FROM pinned)
