@@ -25,6 +25,13 @@ def prepare(text: str) -> str:
     return UNSPACED.sub(_cut_run, folded.casefold())
 
 
+def stands_in(name: str, text: str) -> bool:
+    """Return whether a text has a name as a whole word; some scripts do not separate words."""
+    if UNSPACED.search(name):
+        return name in text
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
 class _Folded(dict[int, str]):
     """Latin, Greek and Cyrillic letters without their marks, by code point.
 

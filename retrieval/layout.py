@@ -209,7 +209,7 @@ class Layout:
             return self._rendered[hit.id]
         links = self.request.links
         dated = FULL_DATE.search(hit.fact)
-        day = "" if dated else f", {markdown.render_date(hit.true_since)}"
+        day = "" if dated else f", {markdown.render_day(hit.true_since.date())}"
         earlier = ", earlier" if hit.id in self.earlier else ""
         quote = Quote(Kind.FACT, hit.id, clean_line(hit.fact, links))
         trace = f" [id: {hit.found.memory_id}]" if self.request.explain else ""

@@ -227,14 +227,9 @@ def render_trace(hit: Hit) -> str:
     return ", ".join([f"id: {hit.memory_id}", *ranks, *scores, terms])
 
 
-def render_date(moment: datetime) -> str:
-    """Return the day of a moment in words, as in "2 March 2026"."""
-    return render_day(moment.date())
-
-
 @lru_cache(4096)
 def render_day(day: date) -> str:
-    """Return a day in words."""
+    """Return a day in words, as in "2 March 2026"."""
     return f"{day.day} {day:%B %Y}"
 
 

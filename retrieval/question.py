@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from indexing.text import UNSPACED
+from indexing.text import stands_in
 from memoryproject.text.date_phrases import get_languages
 from memoryproject.text.dates import MONTHS
 from retrieval import tuning
@@ -26,14 +26,7 @@ def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
 
 
 def _names(asked: str, speaker: str) -> bool:
-    return any(_stands_in(name, asked) for name in {speaker, *speaker.split()[:1]} if name)
-
-
-def _stands_in(name: str, asked: str) -> bool:
-    """Return whether a name occurs as a whole word; some scripts do not separate words."""
-    if UNSPACED.search(name):
-        return name in asked
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
+    return any(stands_in(name, asked) for name in {speaker, *speaker.split()[:1]} if name)
 
 
 LONGEST_NAMED_DAYS = 31

@@ -14,7 +14,7 @@ import re
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from operator import itemgetter
 
 from episodic import queries as episodic_queries
 from episodic.models import Conversation, Message
@@ -48,12 +48,8 @@ LEXEMES = """SELECT tsvector_to_array(public.memory_ts(%s, said))
 FROM unnest(%s::text[]) WITH ORDINALITY AS one (said, place) ORDER BY place"""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A message that may be shown; those with the highest `worth` are."""
-
-    message: Message
-    worth: tuple[float, ...]
+Choice = tuple[Message, tuple[float, ...]]
+"""A message that may be shown, and its worth: those with the highest are."""
 
 
 def find_recent(
@@ -69,8 +65,8 @@ def find_recent(
     """
     own = _find_own(conversation, request, is_alone=not scope.is_shared) if conversation else []
     others = _find_others(scope, request, conversation) if scope.is_shared else []
-    ranked = sorted([*own, *others], key=lambda one: one.worth, reverse=True)
-    chosen = _drop_copies([one.message for one in ranked])[:SHOWN_AT_MOST]
+    ranked = sorted([*own, *others], key=itemgetter(1), reverse=True)
+    chosen = _drop_copies([message for message, _ in ranked])[:SHOWN_AT_MOST]
     if not chosen:
         return None
     if scope.has_corrections:
@@ -112,7 +108,7 @@ def _find_own(
     newest = episodic_queries.window_messages(conversation).reverse()[:READ_AT_MOST]
     query_words = _words(request.query)
     return [
-        Choice(row, (row.seq == request.min_seq, len(query_words & _words(row.content)), row.seq))
+        (row, (row.seq == request.min_seq, len(query_words & _words(row.content)), row.seq))
         for row in newest
     ]
 
@@ -143,13 +139,13 @@ def _find_others(
     weights = _weigh(request.query, waiting)
     least = LEAST_SHARE * max(weights, default=0.0)
     places: Counter[object] = Counter()
-    choices = []
+    choices: list[Choice] = []
     for age, (message, weight) in enumerate(zip(waiting, weights, strict=True)):
         places[message.conversation_id] += 1
         fits = weight > 0 and weight >= least
         is_last = request.fresh and places[message.conversation_id] <= LAST_LINES
         if fits or is_last:
-            choices.append(Choice(message, (False, weight if fits else 0.0, -age)))
+            choices.append((message, (False, weight if fits else 0.0, -age)))
     return choices
 
 

@@ -7,7 +7,7 @@ begin alike count as one.
 import re
 from collections.abc import Collection, Iterable
 
-from indexing.text import UNSPACED
+from indexing.text import UNSPACED, stands_in
 from memoryproject.text.date_phrases import get_languages
 from memoryproject.text.sentences import FOREIGN_WORDS
 from semantic.details import read_numbers, read_roles
@@ -57,13 +57,7 @@ def _is_alike(a: str, b: str) -> bool:
 def find_people(text: str, people: Collection[str]) -> set[str]:
     """Return which of the people a text names, case-folded."""
     folded = text.casefold()
-    return {name.casefold() for name in people if name and _stands_in(name.casefold(), folded)}
-
-
-def _stands_in(name: str, text: str) -> bool:
-    if UNSPACED.search(name):
-        return name in text
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    return {name.casefold() for name in people if name and stands_in(name.casefold(), folded)}
 
 
 def find_subject(text: str) -> str:

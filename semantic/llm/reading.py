@@ -4,12 +4,14 @@ No row is accepted on the model's word alone: each needs messages that were show
 ended only by a statement about the same person and subject.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 
 from episodic.anchor_checks import check_dates, read_span
 from episodic.engines import Line
+from indexing.detection import find_languages
 from memoryproject.ai.prompts import repeats_example
 from memoryproject.text.cleaning import drop_unseen
 from semantic.endings import may_end, may_replace
@@ -17,8 +19,6 @@ from semantic.engines import Action, Category, EpisodeText, KnownFact, Proposal
 from semantic.keywords import pick_keywords
 from semantic.llm import replies
 from semantic.llm.evidence import Source, add_question, find_source
-from semantic.llm.languages import Worded, find_other_language
-from semantic.llm.references import find_fact
 from semantic.pasted import strip_pasted
 from semantic.topics import find_shared, find_subject, read_topics, read_topics_of_fact
 
@@ -37,6 +37,9 @@ OTHER_SUBJECT = "other_subject"
 """Reason of a suggestion to end a fact, when the new one seems to be about something else."""
 NOT_YET = "not_yet"
 """Reason of a suggestion to end a fact, when the change lies in the future."""
+ALIAS = re.compile(r"[^\w-]*(?:[Ff]|[Ff]act\W*)?(\d{1,6})\W*(?:[\[(:].*)?", re.DOTALL)
+"""Only the number counts; if the model repeats the fact after it, that is ignored."""
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,9 @@ def find_doubt(reply: replies.ConsolidationReply, shown: Shown) -> str:
     if lost:
         names = f"one of F1 to F{len(shown.known)}" if shown.known else "nothing: no fact is held"
         return f"In {lost} rows `ref` names no fact held; it can be {names}."
-    languages = find_other_language(
+    languages = _find_other_language(
         [
-            Worded(row.text, _read_own_words(source))
+            (row.text, _read_own_words(source))
             for _, row in rows
             if isinstance(row, replies.NewReply | replies.UpdateReply)
             and (source := _find_source(row, row.text, shown))
@@ -97,6 +100,41 @@ def find_doubt(reply: replies.ConsolidationReply, shown: Shown) -> str:
     if languages:
         return "Messages are in the language {!r}, their facts in {!r}.".format(*languages)
     return ""
+
+
+def _find_other_language(rows: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    """Return the languages of messages and of their facts if these clearly differ, else None.
+
+    A row is a sentence of the model, and the text of its messages. All rows are read as one text,
+    as a single fact is too short to tell; one that is long enough is read by itself, too.
+    """
+    sentences, said = ([row[side] for row in rows] for side in (0, 1))
+    together = (" ".join(sentences), " ".join(dict.fromkeys(said)))
+    for sentence, messages in (together, *rows):
+        written, spoken = find_languages(sentence), find_languages(messages)
+        if written and spoken and not set(written) & set(spoken):
+            return spoken[0], written[0]
+    return None
+
+
+def find_fact(ref: str, known: Sequence[KnownFact]) -> KnownFact | None:
+    """Return the fact with that alias, or that number ("f1", "[F1]", "1"), or that sentence.
+
+    None where that is none of the known facts, or several. An alias of another kind, such as
+    "P0" or the "X1" of the prompt's example, names no fact.
+    """
+    named = ref.strip()
+    sentence = _read_words(named)
+    same = [fact for fact in known if sentence and _read_words(fact.fact) == sentence]
+    if len(same) == 1:
+        return same[0]
+    match = ALIAS.fullmatch(named)
+    alias = f"F{int(match[1])}" if match else ""
+    return next((fact for fact in known if fact.alias == alias), None)
+
+
+def _read_words(text: str) -> str:
+    return " ".join(WORD.findall(text.casefold()))
 
 
 def _iterate(reply: replies.ConsolidationReply) -> Iterator[tuple[Action, AnyReply]]:

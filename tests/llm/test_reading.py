@@ -9,8 +9,7 @@ import pytest
 from semantic.engines import Action, Category, KnownFact, Proposal
 from semantic.llm.joining import join_alike
 from semantic.llm.questions import compose_questions
-from semantic.llm.reading import Row, Shown, find_doubt, read_reply
-from semantic.llm.references import find_fact
+from semantic.llm.reading import Row, Shown, find_doubt, find_fact, read_reply
 from semantic.llm.replies import ConsolidationReply
 from tests.llm.answers import change, changes
 from tests.semantic.fact_makers import know, say
