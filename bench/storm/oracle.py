@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from psycopg.rows import dict_row
+
 from bench.storm.database import Connection
 from bench.storm.ledger import Accepted, Posting
 
@@ -41,29 +43,10 @@ class Violation:
         return self.rule[:2].upper()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where all messages stand, and how the jobs ended."""
-
-    messages: int
-    window: int
-    in_episodes: int
-    quarantined: int
-    dead: int
-    done: int
-    open: int
-    failed_consolidations: int
-    degraded: int
-    episodes: int
-    facts: int
-    reviews: int
-
-
-def read_standing(connection: Connection) -> Standing:
-    """Return the counts."""
-    row = connection.execute(_read("standing")).fetchone()
-    assert row is not None
-    return Standing(*row)
+def read_standing(connection: Connection) -> dict[str, int]:
+    """Return where all messages stand and how the jobs ended, counted."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(_read("standing")).fetchone() or {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -127,16 +127,14 @@ class Runs:
         ]
 
 
-def measure_recoveries(
-    runs: Runs, events: Sequence[Event], wanted: Callable[[Event], bool]
-) -> list[float]:
-    """Return, for each deed that is `wanted` and cut runs off, the seconds until all went on."""
+def measure_recoveries(runs: Runs, events: Sequence[Event], deed: Deed) -> list[float]:
+    """Return, for each such deed that cut runs off, the seconds until all went on."""
     longest: dict[Event, float] = {}
     for run in runs.cut_off():
         cause = _find_cause(run, events, lease_s=runs.lease_s)
         if cause is not None:
             longest[cause] = max(longest.get(cause, 0.0), run.next_claim - cause.at)
-    return sorted(seconds for event, seconds in longest.items() if wanted(event))
+    return sorted(seconds for event, seconds in longest.items() if event.deed is deed)
 
 
 def tell_runs(runs: Runs, events: Sequence[Event]) -> Iterator[dict[str, Any]]:
@@ -168,21 +166,6 @@ def _find_cause(run: Run, events: Sequence[Event], *, lease_s: float) -> Event |
     )
     since = alive_at - DOOMED_S
     return next((event for event in causes if since <= event.at < run.next_claim), None)
-
-
-def is_worker_kill(event: Event) -> bool:
-    """Return whether a process died that a running job may depend on."""
-    return event.hits_workers
-
-
-def is_crash(event: Event) -> bool:
-    """Return whether the database was ended."""
-    return event.deed is Deed.CRASH
-
-
-def is_freeze(event: Event) -> bool:
-    """Return whether workers were stopped beyond their lease."""
-    return event.deed is Deed.FREEZE
 
 
 def find_quantile(values: Sequence[float], share: float) -> float | None:

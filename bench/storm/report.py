@@ -8,13 +8,10 @@ from typing import Any
 
 from bench.storm import oracle
 from bench.storm.field import Storm, tell
-from bench.storm.oracle import Paid, Standing, Violation, Wait
+from bench.storm.oracle import Paid, Violation, Wait
 from bench.storm.recovery import (
     count_unexplained,
     find_quantile,
-    is_crash,
-    is_freeze,
-    is_worker_kill,
     measure_recoveries,
 )
 from bench.storm.schedule import Deed
@@ -33,7 +30,7 @@ class Outcome:
     orphans: int
     stubborn: tuple[str, ...]
     """Services that did not end when told to."""
-    standing: Standing
+    standing: dict[str, int]
     waits: tuple[Wait, ...]
     """The flushes beside a tenant that is a burden, the shortest first."""
     paid: Paid | None
@@ -65,7 +62,7 @@ def judge(storm: Storm, outcome: Outcome) -> tuple[Violation, ...]:
 def make_results(storm: Storm, outcome: Outcome) -> Results:
     """Return everything that is printed."""
     violations = judge(storm, outcome)
-    options, standing, diary = storm.options, outcome.standing, storm.diary
+    options, diary = storm.options, storm.diary
     kills = diary.count_kills()
     return {
         "control": options.control,
@@ -81,7 +78,7 @@ def make_results(storm: Storm, outcome: Outcome) -> Results:
         "gaps": oracle.count_rules(violations, *oracle.GAPS),
         "stuck": oracle.count_rules(violations, *oracle.STUCK),
         "orphans": outcome.orphans,
-        "standing": asdict(standing),
+        "standing": outcome.standing,
         "recovery_s": _tell_recoveries(storm),
         "restart_s": _tell_restarts(storm),
         "quiet_after_s": _round(outcome.quiet_s),
@@ -101,11 +98,8 @@ def make_results(storm: Storm, outcome: Outcome) -> Results:
 def _tell_recoveries(storm: Storm) -> Results:
     """Return how soon the work went on that a deed had cut off, by deed."""
     events, runs = storm.diary.read(), storm.jobs.runs
-    deeds = {"kill": is_worker_kill, "crash": is_crash, "freeze": is_freeze}
-    told = {
-        name: _tell_quantiles(measure_recoveries(runs, events, wanted))
-        for name, wanted in deeds.items()
-    }
+    deeds = (Deed.KILL, Deed.CRASH, Deed.FREEZE)
+    told = {deed.value: _tell_quantiles(measure_recoveries(runs, events, deed)) for deed in deeds}
     return {
         **told,
         "unexplained": count_unexplained(runs, events),

@@ -127,8 +127,8 @@ def test_there_is_a_way_to_break_every_rule() -> None:
 def test_work_that_went_well_breaks_no_rule(database: Connection, accepted: list[Accepted]) -> None:
     assert find_rules(database, accepted) == set()
     standing = oracle.read_standing(database)
-    assert standing.in_episodes == standing.messages == 24
-    assert standing.facts and standing.episodes and not standing.open
+    assert standing["in_episodes"] == standing["messages"] == 24
+    assert standing["facts"] and standing["episodes"] and not standing["open"]
 
 
 @pytest.mark.gate

@@ -15,8 +15,6 @@ from bench.storm.recovery import (
     Row,
     Runs,
     count_unexplained,
-    is_crash,
-    is_worker_kill,
     measure_recoveries,
 )
 from bench.storm.roles import Naming, Role
@@ -50,8 +48,8 @@ def test_a_run_that_was_cut_off_took_until_the_next_claim() -> None:
     others = uuid.uuid4()
     events = [kill(99), kill(105), kill(108, Role.WEB), kill(109, cluster=others), kill(110)]
     # The lease was put off at 107: who was killed before that did not hold the job.
-    assert measure_recoveries(runs, events, is_worker_kill) == [28]
-    assert measure_recoveries(runs, events, is_crash) == []
+    assert measure_recoveries(runs, events, Deed.KILL) == [28]
+    assert measure_recoveries(runs, events, Deed.CRASH) == []
     assert runs.lease_s == 30
     assert not count_unexplained(runs, events) and count_unexplained(runs, events[:1]) == 1
 
@@ -61,7 +59,7 @@ def test_a_job_that_its_holder_gave_back_was_not_cut_off() -> None:
     runs.note([look("running", now=100.2, started=100, lease_until=130)])
     runs.note([look("ready", now=101, started=100, lease_until=130, error="ModelUnavailable")])
     runs.note([look("running", now=160, started=159, lease_until=189)])
-    assert measure_recoveries(runs, [kill(100.5)], is_worker_kill) == []
+    assert measure_recoveries(runs, [kill(100.5)], Deed.KILL) == []
 
 
 def test_a_job_that_is_claimed_before_its_lease_ends_was_given_back() -> None:
@@ -76,7 +74,7 @@ def test_a_lease_that_is_ended_early_is_no_sign_of_life() -> None:
     runs.note([look("running", now=100.2, started=100, lease_until=130)])
     runs.note([look("running", now=106.5, started=100, lease_until=106)])
     runs.note([look("running", now=109.5, started=109, lease_until=139)])
-    assert measure_recoveries(runs, [kill(90), kill(105)], is_worker_kill) == [4]
+    assert measure_recoveries(runs, [kill(90), kill(105)], Deed.KILL) == [4]
 
 
 def test_a_late_holder_is_seen() -> None:
