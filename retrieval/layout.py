@@ -13,7 +13,7 @@ from itertools import chain
 
 from memoryproject.text.cleaning import break_definitions, clean_line
 from memoryproject.text.parts import Excerpt, Kind, Part, Quote, join
-from memoryproject.text.tokens import count_quarters, count_tokens, in_use
+from memoryproject.text.tokens import count_quarters, count_tokens
 from retrieval import markdown
 from retrieval.budget import Budget, count_part
 from retrieval.excerpts import is_cut
@@ -122,10 +122,8 @@ class Layout:
             lines.episodes.append(message.episode_id)
         return True
 
-    def count_characters(self, frame: Frame) -> float:
-        """Return an upper bound of the characters that fit into a frame; e5's counter has none."""
-        if in_use().name == "e5":
-            return math.inf
+    def count_characters(self, frame: Frame) -> int:
+        """Return an upper bound of the characters that fit into a frame."""
         return 4 * (self.room + 1) - len(self.write(frame))
 
     def frame(self, message: MessageRow) -> Frame:
