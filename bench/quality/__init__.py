@@ -1,1 +1,1 @@
-"""How good the answers and the offline engine's heads are, on labelled data."""
+"""How good the answers, facts and episode boundaries are, on labelled data."""

@@ -11,14 +11,15 @@ from contextlib import contextmanager, nullcontext
 from django.conf import settings
 from django.core.management import call_command
 
-from bench.quality import answers, heads, relevance
+from bench.quality import answers, contradictions, heads, relevance, segmentation
 from bench.quality.memory import UnfinishedJobs
 from bench.quality.report import write_lines
 from bench.storm.database import copy_template
 from memoryproject import embedded
 from wings.transfer.loading import UnreadableFile
 
-MEASUREMENTS = (answers, heads, relevance)
+WITHOUT_DATABASE = (segmentation, contradictions, heads)
+WITH_DATABASE = (answers, relevance)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,7 +56,7 @@ def read_options(arguments: Sequence[str]) -> Namespace:
         description="Measure how good the server is, on labelled data.",
     )
     commands = parser.add_subparsers(required=True, metavar="what")
-    for module in MEASUREMENTS:
+    for module in WITHOUT_DATABASE + WITH_DATABASE:
         description = module.__doc__ or ""
         command = commands.add_parser(
             module.__name__.rpartition(".")[2],
@@ -65,7 +66,7 @@ def read_options(arguments: Sequence[str]) -> Namespace:
         )
         module.add_options(command)
         command.add_argument("--json", action="store_true", help="print one JSON line")
-        command.set_defaults(measure=module.measure, needs_database=module is not heads)
+        command.set_defaults(measure=module.measure, needs_database=module in WITH_DATABASE)
     return parser.parse_args(arguments)
 
 

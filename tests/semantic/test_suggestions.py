@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bench.quality.contradictions import read_suggestions
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Scope
 from semantic.engines import Action, Category, Consolidation, Proposal, SuggestionKind
@@ -21,7 +22,6 @@ from tests.fresh import ana as ana
 from tests.fresh import bo as bo
 from tests.fresh import cleo as cleo
 from tests.fresh import conversation as conversation
-from tests.semantic.contradiction_cases import read_suggestions
 from tests.semantic.fact_makers import know
 from tests.semantic.learning import (
     Talk,

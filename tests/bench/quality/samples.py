@@ -10,6 +10,17 @@ from typing import Any
 from bench.quality.run import read_options, run
 from tests.talk import MOVING, RUNNING
 
+BREAD_THEN_BRAKES = [
+    "I want to bake bread this weekend, a sourdough.",
+    "Do you have a starter for the sourdough?",
+    "Yes, my starter is bubbling on the kitchen counter.",
+    "Then feed the starter with flour tonight and bake the bread tomorrow.",
+    "By the way, my car makes a strange noise when I brake.",
+    "When did you last have the brakes of the car checked?",
+    "Two years ago, before I drove the car to Spain.",
+    "Then the brake pads are worn, take the car to the garage.",
+]
+
 
 def measure(what: str, *arguments: object) -> str:
     """Return what a measurement prints."""
@@ -31,6 +42,15 @@ def write(path: Path, *rows: object) -> Path:
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a file with one a line."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def superdialseg(id: object, *, cut_after: int) -> dict[str, Any]:
+    """Return eight utterances of two topics with a mark between them."""
+    pieces = []
+    for number, words in enumerate(BREAD_THEN_BRAKES):
+        pieces.append(f"{'agent' if number % 2 else 'user'}: {words}")
+        pieces += ["[BOUNDARY]"] if number == cut_after else []
+    return {"id": id, "dialogue": "[NEWLINE]".join(pieces)}
 
 
 def turns(lines: Sequence[tuple[str, str]], session: int) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Training and scoring of the offline engine's heads."""
 
 import numpy as np
-import pytest
 
 from bench.quality.labels import part_of, read_pairs, read_sentences
 from bench.quality.networks import fit
@@ -35,8 +34,3 @@ def test_an_opening_is_labelled_by_what_stands_below_it() -> None:
     assert rows["What should I cook tonight?"][MATERIAL] is False
     assert MATERIAL not in rows["We only have a small hob."]
     assert "I have a heart condition and your drum kit does not help it." not in rows
-
-
-def test_an_area_is_how_often_used_lies_above_unused() -> None:
-    assert area_under_curve([3, 1], [2, 1]) == pytest.approx((1 + 1 + 0 + 0.5) / 4)
-    assert area_under_curve([], [1]) == 0.5

@@ -8,14 +8,19 @@ contain, capitals or not. Needs no database.
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from tqdm import tqdm
 
-from bench.quality.files import Labelled
+from bench.quality.files import Labelled, read_rows
+from bench.quality.report import Report
+from bench.tables import render_table
 from episodic.engines import Line
 from episodic.models import Role
 from memoryproject.ai.embeddings import read_built_in
@@ -104,6 +109,28 @@ class ContradictionScore:
         return sum(any(item.startswith(kind) for item in items) for items in self.wrong.values())
 
 
+def add_options(parser: ArgumentParser) -> None:
+    """Add what this measurement takes."""
+    message = '{"role", "text", "at", "name"?}'
+    form = f'{{"id", "messages": [{message}], "held", "not_held", "known_before"}}'
+    parser.add_argument("path", type=Path, help=f"{form} a line")
+    runs = "consolidations of the messages; 1: two episodes of one (default: %(default)s)"
+    parser.add_argument("--runs", type=int, choices=[1, 2], default=2, help=runs)
+
+
+def measure(options: Namespace) -> Report:
+    """Return the share of right cases, which way the others went, and what they hold."""
+    score = score_contradictions(read_rows(options.path, CASES), runs=options.runs)
+    names = ("accuracy", "closed_wrongly", "left_stale")
+    figures = asdict(score) | {name: getattr(score, name) for name in names}
+    lines = [render_table(["cases", *names], [(score.cases, *(figures[name] for name in names))])]
+    for id, items in score.wrong.items():
+        lines.append(f"{id}: {'; '.join(items)}")
+        for state, texts in score.ledgers[id].items():
+            lines += [f"    {state}: {text}" for text in texts]
+    return Report(figures, "\n".join(lines))
+
+
 def score_contradictions(cases: Sequence[Case], *, runs: int = 2) -> ContradictionScore:
     """Return how many cases end with the right facts active and closed.
 
@@ -112,7 +139,7 @@ def score_contradictions(cases: Sequence[Case], *, runs: int = 2) -> Contradicti
     """
     wrong: dict[str, list[str]] = {}
     ledgers: dict[str, Ledger] = {}
-    for case in cases:
+    for case in tqdm(cases, unit=" cases"):
         ledger = consolidate(case, runs=runs)
         if items := find_unmet(case, ledger):
             wrong[str(case.id)], ledgers[str(case.id)] = items, ledger
