@@ -86,11 +86,6 @@ def test_of_an_unknown_conversation_there_is_none(ana: Agent) -> None:
     assert ana.post("recent_memory", {"conversation_id": str(conversation)}).content == b""
 
 
-def test_a_stranger_gets_none(cleo: Agent, told: uuid.UUID) -> None:
-    assert recent(cleo, told) == []
-    assert cleo.post("recent_memory", {"conversation_id": str(told)}).content == b""
-
-
 def test_nothing_awaits_a_review(ana: Agent, told: uuid.UUID) -> None:
     recent(ana, told)
     assert not Retrieval.objects.of(ana.tenant).exists()

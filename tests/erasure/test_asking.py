@@ -55,17 +55,6 @@ def test_a_dry_run_changes_nothing(ana: Agent, named: dict[str, str], scope: str
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_what_a_stranger_has_is_unknown(
-    ana: Agent, cleo: Agent, named: dict[str, str], scope: str, dry_run: bool
-) -> None:
-    before = digest(ana.tenant)
-    assert_problem(erase(cleo, scope, named[scope], dry_run=dry_run), 404)
-    assert digest(ana.tenant) == before
-    assert not Erasure.objects.of(cleo.tenant).exists()
-
-
-@pytest.mark.parametrize("scope", SCOPES)
 def test_an_unknown_name_is_not_found(ana: Agent, scope: str) -> None:
     assert_problem(erase(ana, scope, uuid.uuid4()), 404)
 

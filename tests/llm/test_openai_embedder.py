@@ -6,12 +6,10 @@ import base64
 import hashlib
 import uuid
 from collections.abc import Iterator
-from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.db.models.functions import Now
 from pytest_django import Settings
 
@@ -228,35 +226,6 @@ def test_when_vectors_stay_away_episodes_are_found_by_words_and_embedded_later(
     assert set(Job.objects.of(ana.tenant).values_list("state", flat=True)) == {State.DONE}
     answered = ana.post("retrieve_memory", body)
     assert not answered.has_header("Memory-Degraded")
-
-
-@pytest.mark.django_db
-def test_after_a_change_of_the_model_a_command_makes_the_vectors_anew(
-    ana: Agent, conversation: uuid.UUID, request: pytest.FixtureRequest
-) -> None:
-    post(ana, conversation, messages(MOVING, MORNING))
-    ana.flush(conversation)
-    of_the_first = set(vectors_by_unit(ana, embeddings.get_embedder().name))
-    remote = request.getfixturevalue("remote")
-    remote.always("embed", embed_words)
-    call_command("make_vectors", tenant=ana.tenant.name)
-    drain_jobs()
-    assert set(vectors_by_unit(ana, "scripted")) == of_the_first
-    again = StringIO()
-    call_command("make_vectors", tenant=ana.tenant.name, stdout=again)
-    assert "0 conversations" in again.getvalue()
-
-
-def vectors_by_unit(agent: Agent, model: str) -> list[uuid.UUID]:
-    rows = SearchVector.objects.of(agent.tenant).filter(model=model)
-    return list(rows.values_list("unit_id", flat=True))
-
-
-def test_the_package_asks(embedder: OpenAIEmbedder, server: ModelServer) -> None:
-    server.script("embed", embeds([[3, 4]]))
-    embedder.embed_query("a")
-    assert server.asked[0].headers["x-stainless-lang"] == "python"
-    assert server.asked[0].headers["user-agent"].startswith("OpenAI/Python")
 
 
 def test_another_size_is_named(embedder: OpenAIEmbedder, server: ModelServer) -> None:

@@ -57,14 +57,6 @@ def test_an_answer_below_the_least_relevance_is_empty_and_says_so(
     assert "Blue" in ana.post("retrieve_memory", fresh).content.decode()
 
 
-def test_a_stranger_and_an_unknown_conversation_have_no_relevance(
-    cleo: Agent, told: uuid.UUID
-) -> None:
-    for conversation in (told, uuid.uuid4()):
-        answer = cleo.post("retrieve_memory", body(conversation, ASKED))
-        assert (answer.content, answer.headers["Memory-Relevance"]) == (b"", "0.00")
-
-
 def test_several_conversations_have_theirs(ana: Agent, told: uuid.UUID) -> None:
     alone = ana.post("retrieve_memory/raw", body(told, ASKED)).json()["relevance"]
     shared = body(told, ASKED, scope="tenant")

@@ -155,15 +155,6 @@ def test_a_fact_declared_wrong_or_over_marks_its_words(ana: Agent, dogs: uuid.UU
     assert not Evidence.objects.of(ana.tenant).filter(fact__fact=RIGHT).exists()
 
 
-def test_a_stranger_sees_and_decides_nothing(ana: Agent, cleo: Agent, dogs: uuid.UUID) -> None:
-    corrected = correct(ana)
-    path = f"facts/{corrected['id']}/marks"
-    mark = str(CorrectionMark.objects.of(ana.tenant)[0].id)
-    assert_problem(cleo.get(path), 404)
-    body = {"mark_ids": [mark], "decision": "drop", "reason": WHY}
-    assert_problem(cleo.post(path, body), 404)
-
-
 @pytest.mark.parametrize("role", ["assistant", "user"])
 def test_an_echo_of_the_old_is_marked_and_what_a_user_says_since_the_correction_is_not(
     ana: Agent, dogs: uuid.UUID, role: str

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from indexing.models import Memory
-from memoryproject import urls
 from retrieval.models import Context, ContextSection, Retrieval
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
@@ -150,36 +147,6 @@ def test_a_budget_too_small_for_anything_gets_an_empty_answer(
     assert (added["added"], added["reason"], added["remaining_tokens"]) == (False, "no_room", 0)
     text = ana.get(f"contexts/{small['id']}/text")
     assert (text.status_code, text.content) == (200, b"")
-
-
-def addresses() -> Iterator[tuple[str, str]]:
-    """Yield method and address of every call that names a note, a link, a memory or a context."""
-    for route in urls.api:
-        pattern = str(route.pattern)
-        if re.search(r"<id:(note|link|memory|context)_id>", pattern):
-            view: Any = getattr(route.callback, "cls", None)
-            for method in ("get", "post", "patch", "delete"):
-                if hasattr(view, method):
-                    yield method.upper(), pattern
-
-
-@pytest.mark.parametrize("method, pattern", list(addresses()))
-def test_an_id_that_nobody_has_is_not_found(ana: Agent, method: str, pattern: str) -> None:
-    path = re.sub(r"<id:\w+>", UNKNOWN, pattern)
-    body = {"PATCH": {"version": 1}, "POST": {}}.get(method)
-    if pattern.endswith("/chunk"):
-        body = {"max_tokens": 9}
-    if pattern.endswith("/add"):
-        body = {"memory_id": write(ana)}
-    answer = ana.client.generic(
-        method, f"/api/v0/{path}", body and json_of(body), content_type="application/json"
-    )
-    assert_problem(answer, 404)
-
-
-def json_of(body: dict[str, Any]) -> str:
-    """Return a flat body as JSON."""
-    return str(body).replace("'", '"')
 
 
 def test_an_unknown_memory_is_not_found_in_a_body_either(

@@ -13,7 +13,7 @@ from memoryproject.text import tokens
 from semantic.models import Evidence, Fact
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
-from tests.notes.graphs import UNKNOWN, link, write
+from tests.notes.graphs import link, write
 from tests.notes.test_writing import EVERYTHING, PLAN, THREAD, add
 from tests.retrieval.counting import counted_by
 
@@ -223,22 +223,6 @@ def test_a_changed_note_is_read_as_it_is_now_and_a_deleted_one_not_at_all(ana: A
     ana.client.delete(f"/api/v0/notes/{note}")
     assert_problem(ana.get(f"memories/{note}"), 404)
     assert_problem(ana.post(f"memories/{note}/chunk", {"max_tokens": 10}), 404)
-
-
-def test_a_stranger_and_an_unknown_id_get_nothing(
-    ana: Agent, bo: Agent, cleo: Agent, told: uuid.UUID
-) -> None:
-    mine = [
-        write(ana, "Mine."),
-        Fact.objects.of(ana.tenant).order_by("id")[0].id,
-        Episode.objects.of(ana.tenant).order_by("id")[0].id,
-    ]
-    for memory in mine:
-        assert peek(bo, memory) == peek(ana, memory)
-        assert chunk(bo, memory) == chunk(ana, memory)
-    for agent, memory in [*((cleo, memory) for memory in mine), (ana, UNKNOWN), (ana, told)]:
-        assert_problem(agent.get(f"memories/{memory}"), 404)
-        assert_problem(agent.post(f"memories/{memory}/chunk", {"max_tokens": 10}), 404)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Episode
+from indexing.models import SearchVector
 from jobs.draining import drain_jobs
+from memoryproject.ai import embeddings
 from memoryproject.edge.fields import say_moment
 from memoryproject.text.tokens import count_tokens, in_use
 from retrieval.models import Retrieval
@@ -182,6 +184,25 @@ def test_a_conversation_narrows_what_is_found(ana: Agent, conversation: uuid.UUI
     lighthouse(ana, 2)
     assert ids(ask(ana, conversation_id=str(conversation))) == [inside]
     assert ids(ask(ana, conversation_id=str(uuid.uuid4()))) == []
+
+
+def test_a_filter_applies_before_the_limit(ana: Agent) -> None:
+    """Ten that are nearer, and do not pass, keep nothing out."""
+    for number in range(12):
+        lighthouse(ana, number)
+    wanted = write(ana, "A lighthouse.", user_id="u1")
+    assert wanted not in found_ids(ask(ana, focus_level=0))
+    assert ids(ask(ana, focus_level=0, user_id="u1")) == [wanted]
+
+
+def test_the_query_is_embedded_by_the_model_that_embedded_the_memories(ana: Agent) -> None:
+    lighthouse(ana)
+    drain_jobs()
+    answer = ask(ana)
+    used = Retrieval.objects.of(ana.tenant).get(id=answer["receipt"]).embedding_model
+    stored = SearchVector.objects.of(ana.tenant).get()
+    assert used == stored.model == embeddings.get_embedder().name
+    assert stored.dim == len(embeddings.embed_query(QUERY)) == 384
 
 
 def test_filters_do_not_hold_for_what_links_lead_to(ana: Agent) -> None:

@@ -136,17 +136,6 @@ def test_a_bad_keyword_is_named_by_its_place(ana: Agent, told: uuid.UUID, bad: A
     assert_problem(ana.post(path, body), 400, "keywords.1")
 
 
-@pytest.mark.parametrize("call", GOOD)
-def test_a_strangers_memory_is_not_found_and_stays_as_it_is(
-    ana: Agent, cleo: Agent, told: uuid.UUID, call: str
-) -> None:
-    fact = pick_fact(ana)
-    path = call.format(fact=fact.id, changeset=fact.changeset_id)
-    assert_problem(cleo.post(path, GOOD[call]), 404)
-    assert_problem(ana.post(call.format(fact=told, changeset=told), GOOD[call]), 404)
-    assert state(fact) == (True, "")
-
-
 def test_a_key_that_only_reads_cannot_curate(ana: Agent, told: uuid.UUID) -> None:
     fact = pick_fact(ana)
     reader = make_agent("ana's", "reader", (Scope.READ, Scope.INGEST, Scope.ADMIN))

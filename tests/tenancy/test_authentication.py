@@ -13,8 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
+from memoryproject import urls
 from memoryproject.tenancy import services
 from memoryproject.tenancy.models import APIKey
+from memoryproject.tenancy.views import KeyedView
 from tests.api.problems import assert_problem
 from tests.conftest import Agent
 from tests.fresh import ana as ana
@@ -157,3 +159,14 @@ def test_the_last_use_is_remembered(ana: Agent) -> None:
     assert used is not None and before <= used <= timezone.now()
     ana.get("facts")
     assert keys.get(id=ana.key.id).last_used_at == used, "within a minute it is not written again"
+
+
+def test_every_call_asks_for_a_key_or_is_known_to_need_none() -> None:
+    """A call that forgets to ask would be open; a key without a tenant cannot be stored."""
+    open_calls = {"health/live", "health/ready", "schema/", "docs/"}
+    for route in urls.api:
+        view = getattr(route.callback, "cls", object)
+        assert issubclass(view, KeyedView) is (str(route.pattern) not in open_calls), route
+    patterns: list[Any] = urls.urlpatterns
+    prefixes = {str(pattern.pattern).lstrip("^").split("/")[0] for pattern in patterns}
+    assert prefixes == {"", "admin", "api", "favicon.ico", "metrics"}
