@@ -109,12 +109,8 @@ def test_times_ahead_are_kept_and_named_and_our_clocks_go_by_their_own(
 
 @pytest.mark.parametrize(
     "unit",
-    [
-        "I put the spare key under the blue pot. ",
-        "天地玄黄宇宙洪荒日月盈昃",
-        "x",
-    ],
-    ids=["sentences", "Chinese", "one word"],
+    ["天地玄黄宇宙洪荒日月盈昃", "x"],
+    ids=["Chinese", "one word"],
 )
 def test_a_message_of_256_kib_is_stored_and_found(
     ana: Agent, conversation: uuid.UUID, unit: str

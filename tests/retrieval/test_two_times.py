@@ -52,8 +52,14 @@ def text_of(answer: Any) -> str:
     return str(answer.content.decode()).replace('\\"', '"')
 
 
-@pytest.mark.parametrize("extra", [{}, {"max_tokens": 300}, {"explain": True}], ids=str)
-@pytest.mark.parametrize("call", ["retrieve_memory", "retrieve_memory/raw", "context_pre_retrieve"])
+@pytest.mark.parametrize(
+    ("call", "extra"),
+    [
+        ("retrieve_memory", {"max_tokens": 300}),
+        ("retrieve_memory/raw", {"explain": True}),
+        ("context_pre_retrieve", {}),
+    ],
+)
 def test_an_answer_is_what_was_believed_then(
     call: str,
     extra: dict[str, Any],

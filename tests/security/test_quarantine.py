@@ -61,22 +61,19 @@ def waiting(model: ModelServer, ana: Agent, conversation: uuid.UUID) -> Fact:
 @pytest.mark.parametrize(
     ("said", "named", "category", "state"),
     [
-        ([WISH], [1], "guideline", "held"),
         ([WISH, BOAST], [1], "guideline", "held"),
-        ([BOAST], [1], "guideline", "waiting"),
         ([WISH, BOAST], [1, 2], "guideline", "waiting"),
         ([{**BOAST, "role": "system"}], [1], "guideline", "waiting"),
         ([SMALL_TALK, BOAST], [1], "guideline", "waiting"),
         ([SMALL_TALK, BOAST], [2], "preference", "waiting"),
         ([SMALL_TALK, BOAST], [], "guideline", "waiting"),
-        ([PAGE], [1], "guideline", None),
         ([SMALL_TALK, PAGE], [1], "guideline", None),
         ([SMALL_TALK, PAGE], [2], "preference", None),
     ],
     ids=[
-        "a user", "a user, confirmed", "the assistant", "both", "the system",
+        "a user, confirmed", "both", "the system",
         "another message is named", "filed under something else", "no message is named",
-        "a tool", "a tool behind a user", "a tool, filed under something else",
+        "a tool behind a user", "a tool, filed under something else",
     ],
 )  # fmt: skip
 def test_a_guideline_is_held_if_users_alone_have_said_it(
