@@ -10,6 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 from urllib import request as urllib_request
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ from memoryproject.process.scopes import get_work, working
 Resolve = Callable[[str, int], list[str]]
 Judge = Callable[[str], bool]
 """Function that takes an IP address and returns whether it must not be called."""
+create_ssl_context = cache(httpx2.create_ssl_context)
+"""The context of all connections: reading its certificates takes some 70 ms."""
 
 
 class AnswerTooLong(httpx2.ReadError):
@@ -101,7 +104,6 @@ class JudgingBackend(httpcore2.SyncBackend):
     def __init__(
         self, resolve: Resolve = resolve, is_refused: Judge = addresses.is_refused
     ) -> None:
-        super().__init__()
         self._resolve = resolve
         self._is_refused = is_refused
 
@@ -117,8 +119,7 @@ class JudgingBackend(httpcore2.SyncBackend):
         failure: Exception = httpcore2.ConnectError("the name has no address")
         for address in found:
             try:
-                stream = super().connect_tcp(address, port, *positional, **named)
-                return TimedStream(stream)
+                return TimedStream(super().connect_tcp(address, port, *positional, **named))
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure
@@ -135,14 +136,13 @@ class JudgingTransport(httpx2.HTTPTransport):
         is_refused: Judge = addresses.is_refused,
         bytes_at_most: float = float("inf"),
     ) -> None:
-        super().__init__(proxy=proxy)
+        super().__init__(proxy=proxy, verify=create_ssl_context())
         self._bytes_at_most = bytes_at_most
         if proxy is None:
             self._pool.close()
             self._pool = httpcore2.ConnectionPool(
-                ssl_context=httpx2.create_ssl_context(),
+                ssl_context=create_ssl_context(),
                 max_connections=100,
-                max_keepalive_connections=20,
                 keepalive_expiry=5.0,
                 network_backend=JudgingBackend(resolve, is_refused),
             )
