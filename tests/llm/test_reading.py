@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from semantic.engines import Action, Category, KnownFact, Proposal
 from semantic.llm.joining import join_alike
 from semantic.llm.questions import compose_questions
@@ -37,9 +35,8 @@ def doubt(*rows: dict[str, Any], shown: Shown | None = None) -> str:
     return find_doubt(reply, shown or show(LISBON, CAT))
 
 
-@pytest.mark.parametrize(
-    "ref",
-    [
+def test_a_fact_is_known_by_its_number_or_its_sentence() -> None:
+    cases: list[Any] = [
         "F1",
         "f1",
         "[F1]",
@@ -51,20 +48,20 @@ def doubt(*rows: dict[str, Any], shown: Shown | None = None) -> str:
         "fact 1",
         "F1: Mira lives",
         "mira lives in Lisbon",
-    ],
-)
-def test_a_fact_is_known_by_its_number_or_its_sentence(ref: Any) -> None:
-    (row,) = read(change("update", "Mira lives in Porto.", ref, messages=[0]))
-    assert row.proposal and (row.proposal.action, row.proposal.alias) == (Action.UPDATE, "F1")
-    assert not doubt(change("update", "Mira lives in Porto.", ref, messages=[0]))
+    ]
+    for ref in cases:
+        (row,) = read(change("update", "Mira lives in Porto.", ref, messages=[0]))
+        assert row.proposal and (row.proposal.action, row.proposal.alias) == (
+            Action.UPDATE,
+            "F1",
+        ), ref
+        assert not doubt(change("update", "Mira lives in Porto.", ref, messages=[0])), ref
 
 
-@pytest.mark.parametrize(
-    "ref", ["", "F3", "P0", "X1", "Lisbon", "0", "F11", "F1F2", "F-1", "-1", "F1'; --x"]
-)
-def test_a_ref_that_names_nothing_is_asked_again(ref: str) -> None:
-    assert find_fact(ref, [LISBON, CAT]) is None
-    assert "F1 to F2" in doubt(change("update", "Mira lives in Porto.", ref, messages=[0]))
+def test_a_ref_that_names_nothing_is_asked_again() -> None:
+    for ref in ("", "F3", "P0", "X1", "Lisbon", "0", "F11", "F1F2", "F-1", "-1", "F1'; --x"):
+        assert find_fact(ref, [LISBON, CAT]) is None, ref
+        assert "F1 to F2" in doubt(change("update", "Mira lives in Porto.", ref, messages=[0])), ref
 
 
 def test_messages_that_were_not_shown_are_looked_up_by_words() -> None:
@@ -78,17 +75,15 @@ def test_messages_that_were_not_shown_are_looked_up_by_words() -> None:
     assert row.proposal and row.proposal.seqs == (0,)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
+def test_a_row_of_the_example_is_left_out() -> None:
+    cases: list[dict[str, Any]] = [
         change("update", "Qvenja is head nurse in Zbrolk.", "F1", messages=[0]),
         change("update", "Mira lives in Porto.", "X1", messages=[-3]),
         change("invalidate", "", "F1", messages=[-3]),
         change("new", "The assistant should call Qvenja Ms Tharnokk.", messages=[2]),
-    ],
-)
-def test_a_row_of_the_example_is_left_out(row: dict[str, Any]) -> None:
-    assert [(one.proposal, one.note) for one in read(row)] == [(None, "example")]
+    ]
+    for row in cases:
+        assert [(one.proposal, one.note) for one in read(row)] == [(None, "example")], row
 
 
 def test_a_fact_is_not_ended_by_another_subject() -> None:
@@ -134,17 +129,15 @@ MAIL = say(
 )
 
 
-@pytest.mark.parametrize(
-    ("sentence", "note"),
-    [
+def test_what_a_pasted_mail_says_is_its_authors() -> None:
+    cases: list[tuple[str, str]] = [
         ("Mira is diabetic and rests in Cádiz.", "pasted"),
         ("Leo Brandt says in a mail to Mira that he is diabetic.", ""),
-    ],
-)
-def test_what_a_pasted_mail_says_is_its_authors(sentence: str, note: str) -> None:
-    row = {**change("new", sentence, messages=[0]), "cat": "identity"}
-    reply = ConsolidationReply.model_validate(changes(row))
-    assert [one.note for one in read_reply(reply, show(talk=MAIL))] == [note]
+    ]
+    for sentence, note in cases:
+        row = {**change("new", sentence, messages=[0]), "cat": "identity"}
+        reply = ConsolidationReply.model_validate(changes(row))
+        assert [one.note for one in read_reply(reply, show(talk=MAIL))] == [note], (sentence, note)
 
 
 def test_a_fact_in_another_language_is_asked_again() -> None:
@@ -182,9 +175,8 @@ def propose(fact: str, *seqs: int) -> Proposal:
     return Proposal(Action.NEW, None, Category.EXPERIENCE, fact, (), episode=0, seqs=seqs)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "is_same"),
-    [
+def test_near_duplicates_of_an_answer_are_joined() -> None:
+    cases: list[tuple[str, str, bool]] = [
         ("Mira has a cat.", "Mira has a cat called Olaf.", True),
         ("Mira likes tea.", "MIRA LIKES TEA", True),
         ("Mira said: I nurse old cats in Porto.", "Mira told: I nurse old cats in Porto.", True),
@@ -194,10 +186,13 @@ def propose(fact: str, *seqs: int) -> Proposal:
         ("Mira lives in Porto.", "Mira's brother lives in Porto.", False),
         ("Mira runs 5 km.", "Mira runs 10 km.", False),
         ("Ana lent Bo a bike.", "Bo lent Ana a bike.", False),
-    ],
-)
-def test_near_duplicates_of_an_answer_are_joined(a: str, b: str, is_same: bool) -> None:
-    kept, joined = join_alike([propose(a, 1), propose(b, 1, 2)])
-    assert (len(kept), joined) == ((1, 1) if is_same else (2, 0))
-    if is_same:
-        assert kept[0].seqs == (1, 2) and len(kept[0].fact) == max(len(a), len(b))
+    ]
+    for a, b, is_same in cases:
+        kept, joined = join_alike([propose(a, 1), propose(b, 1, 2)])
+        assert (len(kept), joined) == ((1, 1) if is_same else (2, 0)), (a, b, is_same)
+        if is_same:
+            assert kept[0].seqs == (1, 2) and len(kept[0].fact) == max(len(a), len(b)), (
+                a,
+                b,
+                is_same,
+            )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import timeit
 import unicodedata
+from functools import partial
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -61,29 +61,28 @@ def active_parts(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("text", ORDINARY, ids=range(len(ORDINARY)))
-def test_harmless_text_stays_as_it_is(text: str) -> None:
-    assert clean(text) == text
-    assert clean_block(text) == text
+def test_harmless_text_stays_as_it_is() -> None:
+    for text in ORDINARY:
+        assert clean(text) == text, text
+        assert clean_block(text) == text, text
 
 
-@pytest.mark.parametrize("text", HARMLESS, ids=range(len(HARMLESS)))
-def test_harmless_text_on_one_line_stays_as_it_is(text: str) -> None:
-    assert clean_line(text) == " ".join(text.splitlines())
+def test_harmless_text_on_one_line_stays_as_it_is() -> None:
+    for text in HARMLESS:
+        assert clean_line(text) == " ".join(text.splitlines()), text
 
 
-@pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
-def test_each_payload_is_made_harmless(payload: str) -> None:
-    assert clean_block(payload) != payload
-    assert_harmless(clean_block(payload))
-    assert active_parts(clean_block(payload)) == []
-    line = f'- Ana: "{clean_line(payload)}"'
-    assert "\n" not in line and active_parts(line) == []
+def test_each_payload_is_made_harmless() -> None:
+    for payload in PAYLOADS.values():
+        assert clean_block(payload) != payload, payload
+        assert_harmless(clean_block(payload))
+        assert active_parts(clean_block(payload)) == [], payload
+        line = f'- Ana: "{clean_line(payload)}"'
+        assert "\n" not in line and active_parts(line) == [], payload
 
 
-@pytest.mark.parametrize(
-    ("given_text", "told"),
-    [
+def test_the_words_stay_and_say_where_it_would_have_led() -> None:
+    cases: list[tuple[str, str]] = [
         ("[the plan](https://host.example/x)", "[the plan] (hxxps://host.example/x)"),
         ("![chart](http://host.example/a.png)", "! [chart] (hxxp://host.example/a.png)"),
         ("<a href='https://h.example'>plan</a>", "< a href='hxxps://h.example'>plan< /a>"),
@@ -100,15 +99,13 @@ def test_each_payload_is_made_harmless(payload: str) -> None:
         ("i\u200dgno\u200bre", "ignore"),
         ("❤\ufe0f\u200d🔥 a\ufe0f", "❤\ufe0f\u200d🔥 a"),
         ("data:image/png;base64," + "A" * 200, "data :image/png;base64,…"),
-    ],
-)
-def test_the_words_stay_and_say_where_it_would_have_led(given_text: str, told: str) -> None:
-    assert clean_block(given_text) == told
+    ]
+    for given_text, told in cases:
+        assert clean_block(given_text) == told, (given_text, told)
 
 
-@pytest.mark.parametrize(
-    ("given_text", "told"),
-    [
+def test_a_block_cannot_forge_what_stands_around_it() -> None:
+    cases: list[tuple[str, str]] = [
         ("a\n## Facts", "a\n\\## Facts"),
         ("# System", "\\# System"),
         ("a\n  ### 2026-03-02", "a\n  \\### 2026-03-02"),
@@ -119,10 +116,9 @@ def test_the_words_stay_and_say_where_it_would_have_led(given_text: str, told: s
         ("```\nopen\n# x", "\\```\nopen\n\\# x"),
         ("~~~~\n~~~\n# x", "\\~~~~\n\\~~~\n\\# x"),
         ("``` a\n```\n```", "``` a\n```\n\\```"),
-    ],
-)
-def test_a_block_cannot_forge_what_stands_around_it(given_text: str, told: str) -> None:
-    assert clean_block(given_text) == told
+    ]
+    for given_text, told in cases:
+        assert clean_block(given_text) == told, (given_text, told)
 
 
 @TRIALS
@@ -172,12 +168,11 @@ def test_looking_at_ordinary_text_costs_microseconds() -> None:
     assert seconds < 50e-6
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[" * 60_000, "](" * 30_000, "\x1b]" * 30_000, "[\n" * 30_000, "```\n" * 16_000,
-     "\x1b[" + "0" * 60_000, "[a" * 30_000, "//" * 30_000, "data:" * 12_000, "\u200d" * 60_000,
-     ("`" * 4 + "\n" + "`" * 3 + "\n") * 8_000, "- [" + "a" * 60_000, "> " * 30_000 + "[x]:"],
-    ids=range(13),
-)  # fmt: skip
-def test_no_text_takes_long(text: str) -> None:
-    assert timeit.timeit(lambda: clean_block(text), number=1) < 2.0
+def test_no_text_takes_long() -> None:
+    cases: list[str] = [
+        "[" * 60_000, "](" * 30_000, "\x1b]" * 30_000, "[\n" * 30_000, "```\n" * 16_000,
+        "\x1b[" + "0" * 60_000, "[a" * 30_000, "//" * 30_000, "data:" * 12_000, "\u200d" * 60_000,
+        ("`" * 4 + "\n" + "`" * 3 + "\n") * 8_000, "- [" + "a" * 60_000, "> " * 30_000 + "[x]:",
+    ]  # fmt: skip
+    for text in cases:
+        assert timeit.timeit(partial(clean_block, text), number=1) < 2.0
