@@ -169,7 +169,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "MemoryKindEnum": "indexing.models.MemoryKind",
         "JobKindEnum": "jobs.models.Kind",
-        "EventTypeEnum": "wings.events.models.EventType",
+        "EventTypeEnum": "wings.events.types.list_choices",
         "ChangesetKindEnum": "semantic.models.Changeset.Kind",
         "ErasureScopeEnum": "wings.erasure.models.Scope",
         "KeyScopeEnum": "memoryproject.tenancy.models.Scope",

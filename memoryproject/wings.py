@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jobs.flows import Chore, Flow
     from jobs.models import Kind
     from memoryproject.adminkit.base import Story
+    from memoryproject.adminkit.site import Entry
     from memoryproject.tenancy.models import Tenant
     from retrieval.memory import Loader, Memory
     from semantic.engines import Instructions
@@ -34,6 +35,26 @@ if TYPE_CHECKING:
     MarkRows = Callable[
         [Tenant, Sequence[uuid.UUID], datetime | None], Mapping[uuid.UUID, Correction]
     ]
+
+
+class Notice(NamedTuple):
+    """The notification for an event type; people with the permission get it."""
+
+    words: str
+    permission: str
+    page: str
+    """Page of the admin; its address ends in the subject's id, if it `takes_id`."""
+    subject: str = ""
+    """Key in an event's data with the id of the page's subject; if empty, the tenant."""
+    takes_id: bool = True
+
+
+class EventType(NamedTuple):
+    """Something that happens in a tenant's memory, which webhooks are told."""
+
+    code: str
+    meaning: str
+    notice: Notice | None = None
 
 
 class Eraser(NamedTuple):
@@ -73,6 +94,12 @@ class Wing:
     """Sets on the rows of a list's page what their columns show of other tables."""
     addresses: Sequence[URLPattern | URLResolver] = ()
     """Whatever else the server answers, from the root."""
+    menu: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    """Entries of the admin's menu, by the title of the place that they stand in."""
+    shows_content: Collection[str] = ()
+    """Pages, `console:…`, and tables, `app.model`, with content: the read log has who saw them."""
+    events: Sequence[EventType] = ()
+    """What it announces to webhooks and to people."""
     flows: Mapping[Kind, Flow] = field(default_factory=dict)
     """How jobs run; each kind has one flow, of one wing."""
     chores: Sequence[Chore] = ()

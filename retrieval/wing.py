@@ -31,6 +31,12 @@ def review(claim: Claim) -> None:
     review_retrievals(claim=claim, reviewer=make_reviewer(find_asker(claim)))
 
 
+SHOWS_CONTENT = (
+    "episodic.conversation", "episodic.episode", "episodic.message", "episodic.review",
+    "semantic.fact", "semantic.evidence", "semantic.changeset", "retrieval.retrieval",
+    "retrieval.retrievalhit", "jobs.llmcall", "indexing.searchunit",
+)  # fmt: skip
+
 WING = Wing(
     flows={
         Kind.SEGMENT: Flow(run=episodes.segment, gives_up_by_halves=True, waits_for=(Kind.FLUSH,)),
@@ -54,5 +60,6 @@ WING = Wing(
         facts.queue_leftovers,
         model_change.notice_changes,
     ),
+    shows_content=SHOWS_CONTENT,
     on_episodes=receipts.take_pending_reviews,
 )

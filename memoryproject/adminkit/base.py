@@ -21,7 +21,7 @@ from django.utils.text import capfirst
 from unfold.admin import ModelAdmin  # type: ignore[import-untyped]
 
 from memoryproject.adminkit import values
-from memoryproject.adminkit.site import MAKERS, TABLES
+from memoryproject.adminkit.site import Entry, find_lists
 from memoryproject.edge import replicas
 from memoryproject.edge.http import is_away
 from memoryproject.wings import list_wings
@@ -86,13 +86,12 @@ class ListAdmin(ModelAdmin):  # type: ignore[misc]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Show the list, read from a replica if it has the person's last change."""
-        entry = TABLES.get(self.model._meta.label_lower, {})
+        entry = find_lists().get(self.model._meta.label_lower, Entry(""))
         title = capfirst(self.model._meta.verbose_name_plural)
-        maker = MAKERS.get(self.model._meta.label_lower)
         extra_context = {
             "title": title,
-            "about": entry.get("about", ""),
-            "maker": maker if maker and maker.is_for(request.user) else None,
+            "about": entry.about,
+            "maker": entry.make if entry.make and entry.make.is_for(request.user) else None,
             **(extra_context or {}),
         }
         if request.method != "GET":
@@ -143,12 +142,13 @@ class ReadOnlyAdmin(ListAdmin):
     """Methods whose results are shown below the columns of a row's page."""
     listings: Listings = ()
 
-    def __init__(self, model: Any, site: admin.AdminSite) -> None:
-        """Take the menu's name of the list for the page's path, too."""
-        super().__init__(model, site)
-        name = TABLES.get(model._meta.label_lower, {}).get("title", "").lower()
-        if name and name != str(model._meta.verbose_name_plural).lower():
-            model._meta.verbose_name_plural = name
+    def get_urls(self) -> Any:
+        """Take the menu's name of the list for the page's path, too; all wings are loaded now."""
+        options = self.model._meta
+        name = find_lists().get(options.label_lower, Entry("")).title.lower()
+        if name and name != str(options.verbose_name_plural).lower():
+            options.verbose_name_plural = name
+        return super().get_urls()
 
     @property
     def actions(self) -> Any:

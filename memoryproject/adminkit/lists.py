@@ -1,4 +1,6 @@
-"""Registers the admin lists that need no code, as described in `lists.toml`."""
+"""Registers the admin lists that need no code, by `lists.toml` here and in each wing."""
+
+from pathlib import Path
 
 from django.apps import apps
 from django.contrib import admin
@@ -12,7 +14,13 @@ SPANS = {name: recent_filter(name) for name in ("made", "replaced")}
 
 def register_lists() -> None:
     """Register them, once the models of all apps are loaded."""
-    for app, tables in read_table(__file__).items():
+    files = [Path(app.path) / "lists.toml" for app in apps.get_app_configs()]
+    for file in (Path(__file__).with_suffix(".toml"), *filter(Path.exists, files)):
+        _register_file(file)
+
+
+def _register_file(file: Path) -> None:
+    for app, tables in read_table(str(file)).items():
         for name, options in tables.items():
             filters = options.get("list_filter", [])
             options["list_filter"] = [SPANS.get(word, word) for word in filters]

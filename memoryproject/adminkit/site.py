@@ -1,6 +1,10 @@
-"""The admin's title and its menu from `menu.toml`."""
+"""The admin's title and its menu, from `menu.toml` and the wings."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Any
 
 from django.http import HttpRequest
@@ -9,42 +13,47 @@ from django.urls import NoReverseMatch, reverse, reverse_lazy
 
 from memoryproject.process.release import VERSION
 from memoryproject.process.tables import read_table
+from memoryproject.wings import list_wings
 
-MENU = read_table(__file__, "menu")
 HOME = "admin:index"
-
-TABLES: dict[str, dict[str, Any]] = {
-    entry["table"]: entry
-    for place in MENU["places"]
-    for entry in place["entries"]
-    if "table" in entry
-}
-"""The menu entries of lists, by table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A page that the menu leads to, and the permission that it takes; empty: none."""
+    """A page that the menu leads to: the list of a `table`, `app.model`, or a `page`.
+
+    The list is for those who may see the table; a page takes a permission, or none.
+    """
 
     title: str
-    icon: str
-    page: str
-    permission: str
-    is_internal: bool
+    icon: str = "add"
+    table: str = ""
+    about: str = ""
+    """What the list says above its rows."""
+    make: Entry | None = None
+    """The page with a form that makes a row of the list."""
+    page: str = ""
+    permission: str = ""
+    internal: bool = False
+    """Whether it is a tab for superusers alone; others come there by search or address."""
+    position: int | None = None
+    """Index at which a wing puts it into its place; None: at the end."""
 
     @property
     def address(self) -> str:
         """The address of the page; empty if it belongs to a wing that is left out."""
+        page = self.page or f"admin:{self.table.replace('.', '_')}_changelist"
         try:
-            return reverse(self.page)
+            return reverse(page)
         except NoReverseMatch:
             return ""
 
     def is_for(self, user: Any) -> bool:
         """Return whether somebody is shown it; only superusers are shown internal entries."""
-        if not self.address or (self.is_internal and not user.is_superuser):
+        if not self.address or (self.internal and not user.is_superuser):
             return False
-        return not self.permission or user.has_perm(self.permission)
+        permission = self.permission or self.table.replace(".", ".view_")
+        return not permission or user.has_perm(permission)
 
     def holds(self, path: str) -> bool:
         """Return whether an address is the page or below it; Home is above all others."""
@@ -77,30 +86,35 @@ class Place:
         }
 
 
-def _read_entry(entry: dict[str, Any]) -> Entry:
-    """Return a page of the menu, or the page with a form that makes a row of a list."""
-    page, permission = entry.get("page", ""), entry.get("permission", "")
-    if "table" in entry:
-        app, model = entry["table"].split(".")
-        page, permission = f"admin:{app}_{model}_changelist", f"{app}.view_{model}"
-    return Entry(
-        entry["title"], entry.get("icon", "add"), page, permission, entry.get("internal", False)
-    )
+def _read_make(entry: dict[str, Any]) -> Entry | None:
+    return Entry(**entry["make"]) if "make" in entry else None
 
 
-PLACES = [
-    Place(place["title"], place["icon"], tuple(map(_read_entry, place["entries"])))
-    for place in MENU["places"]
-]
-MAKERS = {name: _read_entry(entry["make"]) for name, entry in TABLES.items() if "make" in entry}
-"""The pages with a form that makes a row, by table."""
+@cache
+def list_places() -> tuple[Place, ...]:
+    """Return the places of `menu.toml` in their order, with the entries of the wings."""
+    places = []
+    for place in read_table(__file__, "menu")["places"]:
+        entries = [Entry(**{**entry, "make": _read_make(entry)}) for entry in place["entries"]]
+        added = (wing.menu.get(place["title"], ()) for wing in list_wings())
+        for entry in chain.from_iterable(added):
+            at = len(entries) if entry.position is None else entry.position
+            entries.insert(at, entry)
+        places.append(Place(place["title"], place["icon"], tuple(entries)))
+    return tuple(places)
+
+
+@cache
+def find_lists() -> dict[str, Entry]:
+    """Return the entries of lists, by table."""
+    return {entry.table: entry for place in list_places() for entry in place.entries}
 
 
 def describe_frame(request: HttpRequest) -> dict[str, Any]:
     """Return what stands around each page: the tabs of its place, and the server's version."""
 
     def find_place() -> dict[str, Any] | None:
-        for place in PLACES:
+        for place in list_places():
             tabs = place.list_open(request)
             holding = [entry for entry in tabs if entry.holds(request.path)]
             if holding:
@@ -146,6 +160,6 @@ UNFOLD = {
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,
-        "navigation": [{"items": [place.in_sidebar() for place in PLACES]}],
+        "navigation": lambda request: [{"items": [place.in_sidebar() for place in list_places()]}],
     },
 }

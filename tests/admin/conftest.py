@@ -27,7 +27,8 @@ from tests.talk import whole_talk
 from wings.console.models import ExportRun, ImportBatch, ImportRun, PageRead
 from wings.erasure.models import RetentionPolicy
 from wings.erasure.services import place_hold
-from wings.events.models import EventType, Notification
+from wings.events.models import Notification
+from wings.events.types import JOB_DEAD
 from wings.suggestions.triage import set_triage
 
 SCRIPT = "<script>alert(1)</script>"
@@ -118,7 +119,7 @@ def leave_rows_everywhere(ana: Agent) -> None:
     role = Group.objects.get(name="auditor")
     Membership.objects.create(tenant=ana.tenant, person=person, role=role)
     Notification.objects.create(
-        tenant=ana.tenant, person=person, type=EventType.JOB_DEAD, subject=uuid.uuid4()
+        tenant=ana.tenant, person=person, type=JOB_DEAD.code, subject=uuid.uuid4()
     )
     key_usage.write_counts()
     WordCount.objects.create(tenant=ana.tenant, shelf="fact", slot=1, units=1)

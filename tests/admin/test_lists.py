@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from episodic.models import Conversation, Message
 from memoryproject.adminkit.base import CappedPaginator
-from memoryproject.adminkit.site import TABLES
+from memoryproject.adminkit.site import find_lists
 from semantic.models import Fact
 from tests.admin.pages import READ_ONLY, newest, page
 from tests.conftest import Agent
@@ -54,10 +54,10 @@ def test_a_conversation_is_found_by_the_agents_id_and_by_ours(
 
 def test_every_list_of_the_menu_says_what_it_holds(auditor: Client, past: Agent) -> None:
     models = {model._meta.label_lower: model for model in admin.site._registry}
-    for label, entry in TABLES.items():
+    for label, entry in find_lists().items():
         answer = auditor.get(page(models[label], "changelist"))
-        assert len(entry["about"]) > 20, label
-        assert entry["about"] in html.unescape(answer.content.decode()), label
+        assert len(entry.about) > 20, label
+        assert entry.about in html.unescape(answer.content.decode()), label
 
 
 @pytest.mark.gate

@@ -16,9 +16,9 @@ from jobs.models import Job
 from tests.browser.chromium import FLAGS, find_chromium
 from tests.browser.story import Story, tell_story
 from tests.emptying import delete_all_rows
-from wings.events.models import EventType
 from wings.events.notices import notify_people
 from wings.events.outbox import NewEvent, announce
+from wings.events.types import JOB_DEAD
 
 PASSWORD = "a long enough one"
 ROLES = ("curator", "auditor", "operator")
@@ -38,7 +38,7 @@ def story(django_db_setup: None, django_db_blocker: Any) -> Iterator[Story]:
             person.groups.add(Group.objects.get(name=role))
         User.objects.create_superuser("boss", password=PASSWORD)
         dead = Job.across_tenants.filter(state="dead").latest("id")
-        event = NewEvent(EventType.JOB_DEAD, {"job_id": str(dead.id)})
+        event = NewEvent(JOB_DEAD, {"job_id": str(dead.id)})
         announce([event], tenant=told.agent.tenant, scope=told.agent.tenant.id)
         notify_people(at_most=1_000)
         yield told

@@ -33,8 +33,9 @@ from memoryproject.tenancy.models import Membership, Tenant
 from semantic.curation import Act, invalidate_facts
 from semantic.models import Fact
 from tests.conftest import Agent
-from wings.events.models import Event, EventType, MailChoice, Notification
+from wings.events.models import Event, MailChoice, Notification
 from wings.events.outbox import NewEvent, announce
+from wings.events.types import FACT_RETIRED
 
 pytestmark = pytest.mark.django_db
 
@@ -170,7 +171,7 @@ def test_a_burst_of_retired_facts_is_told_once(ana: Agent) -> None:
     hire("cora", "curator")
     data = {"changeset_id": str(uuid.uuid4())}
     for many in (30, 30, 60):
-        events = [NewEvent(EventType.FACT_RETIRED, data)] * many
+        events = [NewEvent(FACT_RETIRED, data)] * many
         announce(events, tenant=ana.tenant, scope=ana.tenant.id)
         reconcile()
     (row,) = Notification.across_tenants.filter(person__username="cora")

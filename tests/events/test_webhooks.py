@@ -21,6 +21,7 @@ from tests.api.problems import assert_problem
 from tests.conftest import Agent, tell
 from tests.events.receiver import Receiver, receiving
 from tests.talk import whole_talk
+from wings.erasure.flow import ERASURE_DONE
 from wings.events import flow
 from wings.events.models import Event, Webhook
 from wings.events.outbox import announce
@@ -221,7 +222,7 @@ def test_a_name_that_leads_to_this_machine_is_not_called(
 def test_what_is_rolled_back_is_not_told(ana: Agent, receiver: Receiver) -> None:
     add(ana, receiver.url)
     with transaction.atomic():
-        event = flow.NewEvent(flow.EventType.ERASURE_DONE, {})
+        event = flow.NewEvent(ERASURE_DONE, {})
         announce([event], tenant=ana.tenant, scope=ana.tenant.id)
         transaction.set_rollback(True)
     drain_jobs()

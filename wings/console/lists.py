@@ -9,14 +9,14 @@ from episodic.revealing import Reader
 from semantic.models import Fact
 from wings.console.facts.use import set_use
 from wings.console.labels import set_names
-from wings.console.page_reads import TABLES
+from wings.console.page_reads import list_content
 
 
 def prepare_rows(request: HttpRequest, rows: Sequence[Any]) -> None:
     """Set the names, with the first words only in lists that the read log has as content."""
     if not rows:
         return
-    has_content = rows[0]._meta.label_lower in TABLES
+    has_content = rows[0]._meta.label_lower in list_content()
     set_names(rows, Reader(request.user) if has_content else None)
     if isinstance(rows[0], Fact):
         set_use(rows)

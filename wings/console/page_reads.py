@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -14,8 +15,9 @@ from django.utils.deprecation import MiddlewareMixin
 from episodic.revealing import Reader
 from indexing.models import Memory
 from memoryproject.adminkit.base import read_id
-from memoryproject.adminkit.site import TABLES as TITLED
+from memoryproject.adminkit.site import find_lists
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import list_wings
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
 from wings.console.models import ImportRun, PageRead
@@ -23,29 +25,7 @@ from wings.notes.models import Link, Note
 from wings.people.models import Person
 
 KEPT = timedelta(days=365)
-TABLES = {
-    "episodic.conversation", "episodic.episode", "episodic.message", "episodic.review",
-    "semantic.fact", "semantic.evidence", "semantic.changeset", "semantic.suggestion",
-    "semantic.correctionmark", "semantic.triage", "notes.note", "notes.noteversion", "notes.link",
-    "people.person", "people.alias", "people.merge", "retrieval.retrieval",
-    "retrieval.retrievalhit", "retrieval.context", "retrieval.contextsection",
-    "retrieval.memorytest", "jobs.llmcall", "indexing.searchunit",
-}  # fmt: skip
-"""Tables whose lists and pages have content."""
 HOME = "admin:index"
-PAGES = {
-    HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search", "console:case_file",
-    "console:case", "console:case_test", "console:playground", "console:try_it", "console:graph",
-    "console:link_remove", "console:compare", "console:review_queue", "console:review_decide",
-    "console:review_allow", "console:ask_again", "console:fact_correct",
-    "console:fact_invalidate", "console:fact_restore", "console:fact_marks",
-    "console:facts_invalidate", "console:facts_restore", "console:changeset_revert",
-    "console:note_change", "console:note_delete", "console:note_restore",
-    "console:export_download", "console:person_export", "console:person_merge",
-    "console:person_known",
-    "console:person_unmerge", "console:erase_person", "console:erase_user", "console:roll_back",
-    "console:import_run", "console:import_decide", "console:test_new", "console:hold_new",
-}  # fmt: skip
 OWNERS: dict[str, Any] = {
     "fact_id": Fact, "retrieval_id": Retrieval, "memory_id": Memory, "person_id": Person,
     "changeset_id": Changeset, "note_id": Note, "link_id": Link, "run_id": ImportRun,
@@ -72,10 +52,17 @@ class ReadLogMiddleware(MiddlewareMixin):
         return response
 
 
+@cache
+def list_content() -> frozenset[str]:
+    """Return the pages and tables of all wings that have content."""
+    return frozenset(name for wing in list_wings() for name in wing.shows_content)
+
+
 def shows_content(page: str) -> bool:
     """Return whether a page shows text that somebody wrote, or that was made from it."""
     label, kind = _split(page)
-    return page in PAGES or (label in TABLES and kind in {"change", "changelist", "history"})
+    is_of_table = kind in {"change", "changelist", "history"}
+    return page in list_content() or (is_of_table and label in list_content())
 
 
 def _split(page: str) -> tuple[str, str]:
@@ -87,8 +74,9 @@ def _split(page: str) -> tuple[str, str]:
 def render_page(page: str) -> str:
     label, kind = _split(page)
     kinds = {"change": "one of", "changelist": "list of", "history": "history of one of"}
-    if label in TITLED and kind in kinds:
-        return f"{kinds[kind]} {TITLED[label]['title'].lower()}"
+    entry = find_lists().get(label)
+    if entry and kind in kinds:
+        return f"{kinds[kind]} {entry.title.lower()}"
     return "home" if page == HOME else page.partition(":")[2].replace("_", " ")
 
 

@@ -17,12 +17,13 @@ from jobs import claims
 from jobs.claims import Claim, LeaseLost
 from memoryproject.process.crash_points import Point, pass_point
 from memoryproject.tenancy import reading
+from memoryproject.wings import EventType
 from wings.erasure import acts, parts, persons, proof, receipts, tenants
 from wings.erasure.models import Erasure, Scope, State
-from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 from wings.navigation import mirror
 
+ERASURE_DONE = EventType("erasure.done", "an erasure is complete")
 TAKEN = "taken"
 """Job input once all rows are deleted, so that text posted after that is not erased."""
 PARTS: dict[Scope, Callable[[Erasure], acts.Done | None]] = {
@@ -116,7 +117,7 @@ def _finish(claim: Claim, erasure_id: uuid.UUID) -> None:
     with claims.commit(claim, result={"rows": sum(erasure.counts.values())}):
         _mark_done(erasure)
         data = {"erasure_id": str(erasure.id), "scope": erasure.scope, "counts": erasure.counts}
-        event = NewEvent(EventType.ERASURE_DONE, data)
+        event = NewEvent(ERASURE_DONE, data)
         announce([event], tenant=claim.tenant, scope=claim.tenant.id)
 
 

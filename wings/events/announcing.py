@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from episodic.models import Conversation, Episode
+from memoryproject.wings import EventType
 from retrieval.receipts import find_receipts
 from semantic.models import Change, Changeset, Fact
-from wings.events.models import EventType
+from wings.events import types
 from wings.events.outbox import NewEvent, announce
 
 RECEIPTS_AT_MOST = 100
@@ -19,7 +20,7 @@ TAKES_BACK = {Changeset.Kind.CURATION, Changeset.Kind.REVERT}
 def announce_episodes(conversation: Conversation, episodes: Sequence[Episode]) -> None:
     ids = {"conversation_id": str(conversation.external_id)}
     events = [
-        NewEvent(EventType.EPISODE_CREATED, {**ids, "episode_id": str(episode.id)})
+        NewEvent(types.EPISODE_CREATED, {**ids, "episode_id": str(episode.id)})
         for episode in episodes
     ]
     announce(events, tenant=conversation.tenant, scope=conversation.id)
@@ -41,7 +42,7 @@ def announce_changes(
     corrected = [
         event.data
         for event in events
-        if event.type is EventType.FACT_RETIRED
+        if event.type is types.FACT_RETIRED
         and (changeset.kind in TAKES_BACK or event.data["because"] == Fact.Because.WRONG)
     ]
     fact_ids = [uuid.UUID(data["fact_id"]) for data in corrected]
@@ -50,7 +51,7 @@ def announce_changes(
         if fact_id in receipts:
             served = list(map(str, receipts[fact_id]))
             named = {"retrieval_ids": served[:RECEIPTS_AT_MOST], "retrievals": len(served)}
-            events.append(NewEvent(EventType.FACT_CORRECTED, {**data, **named}))
+            events.append(NewEvent(types.FACT_CORRECTED, {**data, **named}))
     announce(events, tenant=conversation.tenant, scope=conversation.id)
 
 
@@ -58,16 +59,16 @@ def list_events(change: Change) -> Iterator[tuple[EventType, dict[str, Any]]]:
     """Yield type and data of the events for each fact that a step names."""
     if change.action == Change.Action.SUGGEST:
         facts = [str(one) for one in (change.memory_id, change.other_memory_id) if one]
-        yield EventType.REVIEW_REQUESTED, {"kind": "suggestion", "fact_ids": facts}
+        yield types.REVIEW_REQUESTED, {"kind": "suggestion", "fact_ids": facts}
     for fact_id, (before, after) in change.states.items():
         # Why it was retired: empty, it was active; None, it was not there.
         was, now = before and before["because"], after and after["because"]
         if now == Fact.Because.WAITING:
-            yield EventType.REVIEW_REQUESTED, {"kind": "pending_fact", "fact_ids": [fact_id]}
+            yield types.REVIEW_REQUESTED, {"kind": "pending_fact", "fact_ids": [fact_id]}
         elif now == "" and was in {None, Fact.Because.WAITING}:
-            yield EventType.FACT_ADDED, {"fact_id": fact_id}
+            yield types.FACT_ADDED, {"fact_id": fact_id}
         elif now == "" and was:
-            yield EventType.FACT_RESTORED, {"fact_id": fact_id}
+            yield types.FACT_RESTORED, {"fact_id": fact_id}
         elif was == "" and now:
             gone = {"because": now, "superseded_by": after["superseded_by"]}
-            yield EventType.FACT_RETIRED, {"fact_id": fact_id, **gone}
+            yield types.FACT_RETIRED, {"fact_id": fact_id, **gone}

@@ -15,10 +15,20 @@ from memoryproject.edge.schema import Error, describe
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from wings.events import outbox, sending
-from wings.events.models import URL_AT_MOST, Event, EventType, Webhook
+from wings.events.models import URL_AT_MOST, Event, Webhook
+from wings.events.types import list_choices
 
 OVERLAP = timedelta(days=1)
 """Time after a rotation for which the old secret signs, too."""
+
+
+class EventTypeField(WordField):
+    """A type of event; those of wings that are loaded later, too."""
+
+    choices = property(lambda self: dict(list_choices()), lambda self, given: None)
+
+    def __init__(self, *help_text: str) -> None:
+        super().__init__(*help_text, choices=())
 
 
 class WebhookInput(Strict):
@@ -26,7 +36,7 @@ class WebhookInput(Strict):
 
     url = ContentField("A public http or https address.", max_length=URL_AT_MOST)
     types = serializers.ListField(
-        child=WordField(choices=EventType.choices),
+        child=EventTypeField(),
         required=False,
         help_text="What it is told; absent or empty: everything.",
     )
@@ -38,7 +48,9 @@ class WebhookOutput(Output):
     table = Webhook
     id = Column("The id of the webhook.")
     url = Column("The address that is told.")
-    types = Column("The types of events that it is told; empty: all.")
+    types = serializers.ListField(
+        child=EventTypeField(), help_text="The types of events that it is told; empty: all."
+    )
     previous_until = Column(
         "Until then deliveries carry the signature of the secret before, too; null: of one secret "
         "alone."
@@ -66,7 +78,7 @@ class EventOutput(Output):
 
     table = Event
     id = Column("The id of the event, the same at each attempt: `webhook-id` of the delivery.")
-    type = Column("What happened.")
+    type = EventTypeField("What happened.")
     data = serializers.DictField(
         child=serializers.JSONField(),
         help_text="Ids, numbers and words of the server's own; never text.",

@@ -23,8 +23,9 @@ from jobs.tasks import backoff
 from memoryproject.database.batches import delete_some
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
-from wings.events import sending
-from wings.events.models import Event, EventType, Notification, Webhook
+from memoryproject.wings import EventType
+from wings.events import sending, types
+from wings.events.models import Event, Notification, Webhook
 from wings.events.outbox import NewEvent, announce
 
 IN_A_ROW = 3
@@ -118,16 +119,16 @@ def announce_spent_budgets(*, at_most: int) -> None:
     """Tell each webhook once a day (UTC) that its tenant's work is paused by budget."""
     parked = Job.across_tenants.filter(state=JobState.READY, error_class=BudgetSpent.__name__)
     whose = list(parked.order_by().values_list("tenant", flat=True).distinct())
-    told = _told_today(EventType.BUDGET_SPENT, tenant=OuterRef("tenant"), webhook=OuterRef("pk"))
+    told = _told_today(types.BUDGET_SPENT, tenant=OuterRef("tenant"), webhook=OuterRef("pk"))
     rows = Webhook.across_tenants.filter(~told, tenant__in=whose, stopped_at=None)
     for webhook in rows.select_related("tenant").order_by("id")[:at_most]:
-        event = NewEvent(EventType.BUDGET_SPENT, {"day": f"{read_database_clock():%Y-%m-%d}"})
+        event = NewEvent(types.BUDGET_SPENT, {"day": f"{read_database_clock():%Y-%m-%d}"})
         announce([event], tenant=webhook.tenant, scope=webhook.tenant_id, webhooks=[webhook])
 
 
 def _told_today(type: EventType, **whose: Any) -> Exists:
     """Return the condition that an event of today (UTC) says so already."""
-    rows = Event.across_tenants.filter(type=type, created_at__gte=TruncDay(Now()), **whose)
+    rows = Event.across_tenants.filter(type=type.code, created_at__gte=TruncDay(Now()), **whose)
     return Exists(rows)
 
 
@@ -139,7 +140,7 @@ def announce_near_budgets(*, at_most: int) -> None:
     if settings.LLM == "offline":
         return
     calls = LLMCall.across_tenants.filter(tenant=OuterRef("pk"), created_at__gt=Now() - RECENT)
-    told = _told_today(EventType.BUDGET_NEAR, tenant=OuterRef("pk"), webhook=None)
+    told = _told_today(types.BUDGET_NEAR, tenant=OuterRef("pk"), webhook=None)
     tenants = Tenant.objects.filter(Exists(calls), ~told)
     if settings.DAILY_BUDGET is None:
         tenants = tenants.filter(settings__has_key=spending.SETTING)
@@ -148,12 +149,12 @@ def announce_near_budgets(*, at_most: int) -> None:
         budget = spending.find_budget(tenant)
         spent = spending.find_spent(tenant, since=spending.start_of_day(now))
         if budget is not None and spent >= NEAR * budget:
-            event = NewEvent(EventType.BUDGET_NEAR, {"day": f"{now:%Y-%m-%d}"})
+            event = NewEvent(types.BUDGET_NEAR, {"day": f"{now:%Y-%m-%d}"})
             announce([event], tenant=tenant, scope=tenant.id)
 
 
 def announce_death(claim: Claim) -> None:
-    event = NewEvent(EventType.JOB_DEAD, {"job_id": str(claim.id), "kind": claim.kind})
+    event = NewEvent(types.JOB_DEAD, {"job_id": str(claim.id), "kind": claim.kind})
     announce([event], tenant=claim.tenant, scope=claim.tenant.id)
 
 

@@ -26,8 +26,9 @@ from memoryproject.database.clock import read_database_clock
 from memoryproject.database.ids import make_id
 from memoryproject.tenancy.membership import looking_at
 from memoryproject.tenancy.models import Tenant
-from wings.events.models import EventType, MailChoice, Notification
-from wings.events.notices import NOTICES, find_address, render_words
+from wings.events.models import MailChoice, Notification
+from wings.events.notices import find_address, render_words
+from wings.events.types import find_notices
 
 DAILY_AT = timedelta(hours=6)
 """Time after midnight, UTC."""
@@ -117,7 +118,8 @@ def _send(connection: Any, tenant: Tenant, rows: list[Notification]) -> int:
     """
     person, mail, now = rows[0].person, rows[0].mail, read_database_clock()
     with looking_at(person, tenant):
-        shown = [row for row in rows if person.has_perm(NOTICES[EventType(row.type)].permission)]
+        seen = {code for code, each in find_notices().items() if person.has_perm(each.permission)}
+        shown = [row for row in rows if row.type in seen]
     if shown and person.is_staff:
         message = _write(shown, person, tenant)
         message.connection = connection

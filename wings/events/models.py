@@ -9,25 +9,9 @@ from django.db.models.functions import Now
 from memoryproject.database.constraints import check, index
 from memoryproject.tenancy.fields import TenantForeignKey
 from memoryproject.tenancy.models import TenantModel
+from wings.events.types import list_choices
 
 URL_AT_MOST = 2_000
-
-
-class EventType(models.TextChoices):
-    """An event in a tenant's memory that others may want to know."""
-
-    EPISODE_CREATED = "episode.created", "an episode was made"
-    FACT_ADDED = "fact.added", "a fact became active"
-    FACT_RETIRED = "fact.retired", "a fact is not active any more"
-    FACT_RESTORED = "fact.restored", "a retired fact is active again"
-    FACT_CORRECTED = "fact.corrected", "a fact that answers had served was taken back"
-    REVIEW_REQUESTED = "review.requested", "something waits in the review queue"
-    BUDGET_SPENT = "budget.spent", "work waits because the day's budget is spent"
-    ERASURE_DONE = "erasure.done", "an erasure is complete"
-    JOB_DEAD = "job.dead", "a job failed so often that it is not tried again"
-    BUDGET_NEAR = "budget.near", "80 % of the day's budget is spent"
-    TEST_FAILED = "test.failed", "a memory test that passed fails"
-    RULE_STOPPED = "rule.stopped", "a rule of the review queue stopped deciding by itself"
 
 
 class Webhook(TenantModel):
@@ -38,7 +22,7 @@ class Webhook(TenantModel):
 
     url = models.CharField(max_length=URL_AT_MOST)
     types = ArrayField(
-        models.CharField(max_length=32, choices=EventType.choices),
+        models.CharField(max_length=32, choices=list_choices),
         default=list,
         blank=True,
         help_text="Event types that it receives; empty: all.",
@@ -74,7 +58,7 @@ class Event(TenantModel):
     webhook = TenantForeignKey(
         Webhook, null=True, db_index=False, help_text="NULL: for people, in the admin."
     )
-    type = models.CharField(max_length=32, choices=EventType.choices)
+    type = models.CharField(max_length=32, choices=list_choices)
     scope = models.UUIDField(
         help_text="Of which one is delivered after the other: the id of a conversation, or the "
         "tenant's."
@@ -124,7 +108,7 @@ class Notification(TenantModel):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications"
     )
-    type = models.CharField(max_length=32, choices=EventType.choices)
+    type = models.CharField(max_length=32, choices=list_choices)
     subject = models.UUIDField(help_text="Id of the row to look at; the type tells its table.")
     count = models.PositiveIntegerField(default=1, help_text="How many such things happened.")
     created_at = models.DateTimeField(db_default=Now())

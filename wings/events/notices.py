@@ -1,7 +1,7 @@
 """Turns events into notifications of people, with text and page."""
 
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,52 +13,23 @@ from django.urls import reverse
 
 from memoryproject.tenancy.models import Membership, Tenant
 from semantic.models import Changeset
-from wings.events.models import Event, EventType, Notification
+from wings.events.models import Event, Notification
+from wings.events.types import FACT_RETIRED, find_notices
 
-CHANGESET, TEST = "admin:semantic_changeset_change", "admin:retrieval_memorytest_change"
-JOB, CURATES, READS = "admin:jobs_job_change", "semantic.curate_fact", "semantic.view_fact"
-QUEUE = "console:review_queue"
 BURST = 50
 """Number of facts retired in a tenant within an hour that causes a notification."""
 BURST_WITHIN = timedelta(hours=1)
 
 
-class Notice(NamedTuple):
-    """The notification for an event type; people with the permission get it."""
-
-    words: str
-    permission: str
-    page: str
-    """Page of the admin; its address ends in the subject's id, except for the queue."""
-    subject: str
-    """Key in an event's data with the id of the page's subject; if empty, the tenant."""
-
-
-NOTICES = {
-    EventType.JOB_DEAD: Notice("A job is dead", "jobs.operate_job", JOB, "job_id"),
-    EventType.BUDGET_NEAR: Notice(
-        "80 % of the day's budget is spent", "tenancy.set_budget", "console:budget", ""
-    ),
-    EventType.FACT_RETIRED: Notice(
-        "Many facts were retired within an hour", CURATES, CHANGESET, "changeset_id"
-    ),
-    EventType.TEST_FAILED: Notice("A memory test fails", CURATES, TEST, "test_id"),
-    EventType.RULE_STOPPED: Notice("A rule stopped deciding by itself", CURATES, QUEUE, ""),
-    EventType.FACT_CORRECTED: Notice(
-        "A fact was retired after it was served", READS, CHANGESET, "changeset_id"
-    ),
-}
-
-
 def render_words(type: str, count: int) -> str:
-    words = NOTICES[EventType(type)].words
+    words = find_notices()[type].words
     return words if count == 1 else f"{words} (×{count})"
 
 
 def find_address(type: str, subject: UUID, tenant: Tenant) -> str:
     """Return the address of the page where it can be fixed, within the tenant."""
-    notice = NOTICES[EventType(type)]
-    page = reverse(notice.page, args=[] if notice.page == QUEUE else [subject])
+    notice = find_notices()[type]
+    page = reverse(notice.page, args=[subject] if notice.takes_id else [])
     return f"{page}?{urlencode({'tenant': tenant.name})}"
 
 
@@ -71,9 +42,9 @@ def notify_people(*, at_most: int) -> None:
     events = list(pending.select_related("tenant").order_by("created_at", "id")[:at_most])
     for event in events:
         count = event.data["count"]
-        if event.type == EventType.FACT_RETIRED:
+        if event.type == FACT_RETIRED.code:
             count = _count_burst(event)
-        if count:
+        if count and event.type in find_notices():
             _notify(event, count)
     told = Event.across_tenants.filter(id__in=[event.id for event in events])
     told.update(state=Event.State.DELIVERED, delivered_at=Now())
@@ -81,7 +52,7 @@ def notify_people(*, at_most: int) -> None:
 
 def _notify(event: Event, count: int) -> None:
     """Notify people of an event, except the one whose own changeset it is."""
-    notice = NOTICES[EventType(event.type)]
+    notice = find_notices()[event.type]
     subject = event.data.get(notice.subject, event.tenant_id)
     own = Changeset.objects.of(event.tenant).filter(id=subject).values_list("actor", flat=True)
     people = list_people(event.tenant, notice.permission).exclude(username__in=list(own))
@@ -95,7 +66,7 @@ def _notify(event: Event, count: int) -> None:
 
 def _count_burst(event: Event) -> int:
     """Return the number of facts retired in the hour; 0 if few, or already told."""
-    of_tenant: dict[str, Any] = {"tenant": event.tenant_id, "type": EventType.FACT_RETIRED}
+    of_tenant: dict[str, Any] = {"tenant": event.tenant_id, "type": FACT_RETIRED.code}
     since = {"created_at__gt": Now() - BURST_WITHIN}
     if Notification.across_tenants.filter(**of_tenant, **since).exists():
         return 0

@@ -14,8 +14,8 @@ from jobs.models import Kind
 from memoryproject.edge.errors import Problem
 from memoryproject.process.addresses import find_webhook_fault
 from memoryproject.tenancy.models import Tenant
-from wings.events.models import Event, EventType, Webhook
-from wings.events.notices import NOTICES
+from memoryproject.wings import EventType
+from wings.events.models import Event, Webhook
 
 WEBHOOKS_AT_MOST = 20
 """Number of webhooks of a tenant: each event is stored once for each of them."""
@@ -50,9 +50,15 @@ def announce(
     _keep_for_people(events, tenant=tenant, scope=scope)
     for webhook in list_webhooks(tenant) if webhooks is None else webhooks:
         rows = [
-            Event(tenant=tenant, webhook=webhook, type=event.type, scope=scope, data=event.data)
+            Event(
+                tenant=tenant,
+                webhook=webhook,
+                type=event.type.code,
+                scope=scope,
+                data=event.data,
+            )
             for event in events
-            if not webhook.types or event.type in webhook.types
+            if not webhook.types or event.type.code in webhook.types
         ]
         if rows:
             Event.objects.bulk_create(rows, batch_size=1_000)
@@ -61,12 +67,12 @@ def announce(
 
 def _keep_for_people(events: Sequence[NewEvent], *, tenant: Tenant, scope: uuid.UUID) -> None:
     """Store one row per type that people are notified of, with the number of events."""
-    counts = Counter(event.type for event in events if event.type in NOTICES)
+    counts = Counter(event.type for event in events if event.type.notice)
     for type in counts:
         first = next(event.data for event in events if event.type == type)
         data = {name: first[name] for name in first if name.endswith("_id")}
         data["count"] = counts[type]
-        Event.objects.create(tenant=tenant, webhook=None, type=type, scope=scope, data=data)
+        Event.objects.create(tenant=tenant, webhook=None, type=type.code, scope=scope, data=data)
 
 
 def redeliver(event: Event) -> None:

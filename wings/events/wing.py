@@ -4,8 +4,22 @@ from django.urls import path
 
 from jobs.flows import Flow
 from jobs.models import Kind
+from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
-from wings.events import announcing, api, flow, mail, notices
+from wings.events import announcing, api, flow, mail, notices, types
+
+MENU = {
+    "Operate": (
+        Entry("Deliveries", "outgoing_mail", "events.event", "What webhooks were told, or are "
+            "yet to be told, and what failed."),
+    ),
+    "Settings": (
+        Entry("Webhooks", "webhook", "events.webhook", "Addresses that are told when something "
+            "happens in a tenant.",
+            make=Entry("Make a webhook", page="console:webhook_new",
+                permission="tenancy.manage_apikey")),
+    ),
+}  # fmt: skip
 
 WING = Wing(
     routes=(
@@ -15,6 +29,7 @@ WING = Wing(
         path("webhooks/<id:webhook_id>/events", api.WebhookEvents.as_view()),
         path("events/<id:event_id>/redeliver", api.RedeliverEvent.as_view()),
     ),
+    events=types.OWN,
     flows={
         Kind.DELIVER: Flow(run=flow.deliver, asks_model=False),
         Kind.MAIL: Flow(run=mail.send_mails, asks_model=False),
@@ -30,4 +45,5 @@ WING = Wing(
     on_death=flow.announce_death,
     on_episodes=announcing.announce_episodes,
     on_changeset=announcing.announce_changes,
+    menu=MENU,
 )

@@ -2,8 +2,17 @@
 
 from django.urls import path
 
+from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.instructions import api, services
+
+MENU = {
+    "Settings": (
+        Entry("Instructions", "rule_settings", "instructions.instructionversion", "What to "
+            "learn from conversations and what never to: versions, each by whom and when. The "
+            "newest that is not undone is in effect."),
+    ),
+}  # fmt: skip
 
 WING = Wing(
     routes=(
@@ -13,4 +22,5 @@ WING = Wing(
         path("instructions/preview", api.PreviewInstructions.as_view()),
     ),
     find_instructions=services.find_instructions,
+    menu=MENU,
 )

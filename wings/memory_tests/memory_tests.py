@@ -17,13 +17,23 @@ from memoryproject.ai.errors import ModelUnavailable
 from memoryproject.database.clock import read_database_clock
 from memoryproject.edge.errors import Conflict, Problem
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import EventType, Notice
 from retrieval.models import MemoryTest, Retrieval
 from retrieval.recall import Draft, draft_answer
 from retrieval.request import RecallRequest
 from semantic.models import Change, Changeset
-from wings.events.models import EventType
 from wings.events.outbox import NewEvent, announce
 
+TEST_FAILED = EventType(
+    "test.failed",
+    "a memory test that passed fails",
+    Notice(
+        "A memory test fails",
+        "semantic.curate_fact",
+        "admin:retrieval_memorytest_change",
+        "test_id",
+    ),
+)
 TESTS_AT_MOST = 200
 """Number of tests of a tenant: all of them run while somebody waits."""
 TEXTS_AT_MOST = 20
@@ -78,7 +88,7 @@ def run_claimed(claim: Claim) -> None:
     failing = [test for test in tests if judge(test, now=now, changeset_id=cause)]
     with claims.commit(claim, result=dict(count_verdicts(tests))):
         _store(tests)
-        events = [NewEvent(EventType.TEST_FAILED, {"test_id": str(test.id)}) for test in failing]
+        events = [NewEvent(TEST_FAILED, {"test_id": str(test.id)}) for test in failing]
         announce(events, tenant=claim.tenant, scope=claim.tenant.id)
 
 

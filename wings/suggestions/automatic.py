@@ -12,13 +12,24 @@ from django.utils import timezone
 
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
+from memoryproject.wings import EventType, Notice
 from semantic.curation import Act
 from semantic.models import Suggestion
-from wings.events.models import Event, EventType
+from wings.events.models import Event
 from wings.events.outbox import NewEvent, announce
 from wings.suggestions import suggestions, triage
 from wings.suggestions.triage import AUTOMATIC, Rule
 
+RULE_STOPPED = EventType(
+    "rule.stopped",
+    "a rule of the review queue stopped deciding by itself",
+    Notice(
+        "A rule stopped deciding by itself",
+        "semantic.curate_fact",
+        "console:review_queue",
+        takes_id=False,
+    ),
+)
 SETTING = "automatic_rules"
 """Key of a tenant's settings: suggestions per day that a rule may accept, by `kind:reason`."""
 DECIDED_AT_LEAST, PERCENT_AT_LEAST = 20, 90
@@ -127,11 +138,9 @@ def decide_alone(*, at_most: int) -> None:
 def _announce_stop(tenant: Tenant, row: Automation) -> None:
     """Announce once that a rule has stopped, since it was allowed."""
     name = ":".join(row.rule)
-    announced = Event.objects.of(tenant).filter(type=EventType.RULE_STOPPED, webhook=None)
+    announced = Event.objects.of(tenant).filter(type=RULE_STOPPED.code, webhook=None)
     if not announced.filter(created_at__gte=row.since, data__rule_id=name).exists():
-        announce(
-            [NewEvent(EventType.RULE_STOPPED, {"rule_id": name})], tenant=tenant, scope=tenant.id
-        )
+        announce([NewEvent(RULE_STOPPED, {"rule_id": name})], tenant=tenant, scope=tenant.id)
 
 
 def _accept(tenant: Tenant, row: Automation, at_most: int) -> None:

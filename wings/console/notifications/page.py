@@ -15,7 +15,8 @@ from memoryproject.adminkit.base import read_id
 from wings.console.forms import TextForm
 from wings.console.pages import Answer, admin_page
 from wings.events.models import MailChoice, Notification
-from wings.events.notices import NOTICES, find_address, render_words
+from wings.events.notices import find_address, render_words
+from wings.events.types import find_notices
 
 SHOWN_AT_MOST = 100
 
@@ -39,7 +40,7 @@ def offer_bell(request: HttpRequest) -> dict[str, Any]:
 def find_notifications(request: HttpRequest) -> QuerySet[Notification]:
     """Return a person's notifications of the selected tenant that the role there may see."""
     user: Any = request.user
-    types = [type for type, notice in NOTICES.items() if user.has_perm(notice.permission)]
+    types = [type for type, notice in find_notices().items() if user.has_perm(notice.permission)]
     return Notification.across_tenants.filter(person=user, type__in=types)
 
 

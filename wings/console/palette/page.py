@@ -21,7 +21,7 @@ from indexing.tenant_search import QUERY_AT_MOST, Scope
 from jobs.models import Job
 from memoryproject.adminkit import values
 from memoryproject.adminkit.base import RECENT_KEY, read_id
-from memoryproject.adminkit.site import MAKERS, PLACES
+from memoryproject.adminkit.site import list_places
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import APIKey, Tenant
 from retrieval.models import Retrieval
@@ -79,8 +79,8 @@ def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
 
 def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
     """Yield the entries of the menu whose title holds the words, for who may open them."""
-    entries = [(entry, place.title) for place in PLACES for entry in place.entries]
-    entries += [(maker, "a form") for maker in MAKERS.values()]
+    entries = [(entry, place.title) for place in list_places() for entry in place.entries]
+    entries += [(entry.make, "a form") for entry, _ in entries if entry.make]
     for entry, about in entries:
         if entry.is_for(request.user) and typed.casefold() in entry.title.casefold():
             yield Item(entry.title, about, entry.address, entry.icon)

@@ -18,7 +18,8 @@ from wings.console import pages
 from wings.console.forms import TextForm, submit
 from wings.console.keys.admin import MANAGE
 from wings.events import outbox, sending
-from wings.events.models import URL_AT_MOST, EventType, Webhook
+from wings.events.models import URL_AT_MOST, Webhook
+from wings.events.types import list_choices
 
 SHOWN_ONCE = "console/webhooks/secret.html"
 LIST = "admin:events_webhook_changelist"
@@ -27,7 +28,7 @@ LIST = "admin:events_webhook_changelist"
 class WebhookForm(TextForm):
     url = forms.CharField(max_length=URL_AT_MOST, widget=forms.URLInput)
     types = forms.MultipleChoiceField(
-        choices=EventType.choices, required=False, widget=forms.CheckboxSelectMultiple
+        choices=list_choices, required=False, widget=forms.CheckboxSelectMultiple
     )
 
 
