@@ -58,9 +58,10 @@ MIDDLEWARE = [
     "memoryproject.edge.headers.HeadersMiddleware",
     "memoryproject.edge.http.ApiErrorMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "memoryproject.tenancy.middleware.CallMiddleware",  # answers API calls: the rest is for pages
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
 from django.urls import URLPattern, URLResolver
+
+from memoryproject.process.tables import read_table
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from jobs.flows import Chore, Flow
     from jobs.models import Kind
     from memoryproject.adminkit.base import Story
-    from memoryproject.adminkit.site import Entry
     from memoryproject.tenancy.models import Tenant
     from retrieval.memory import Loader, Memory
     from semantic.engines import Instructions
@@ -94,8 +95,6 @@ class Wing:
     """Sets on the rows of a list's page what their columns show of other tables."""
     addresses: Sequence[URLPattern | URLResolver] = ()
     """Whatever else the server answers, from the root."""
-    menu: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
-    """Entries of the admin's menu, by the title of the place that they stand in."""
     shows_content: Collection[str] = ()
     """Pages, `console:…`, and tables, `app.model`, with content: the read log has who saw them."""
     events: Sequence[EventType] = ()
@@ -129,3 +128,11 @@ class Wing:
 def list_wings() -> tuple[Wing, ...]:
     """Return what each part declares, in the order of the settings."""
     return tuple(import_module(f"{name}.wing").WING for name in settings.WINGS)
+
+
+def read_files(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the contents of the TOML files of a name in the folders of the wings."""
+    for wing in settings.WINGS:
+        file = settings.BASE_DIR.joinpath(*wing.split("."), name)
+        if file.exists():
+            yield read_table(str(file))

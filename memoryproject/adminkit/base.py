@@ -142,13 +142,12 @@ class ReadOnlyAdmin(ListAdmin):
     """Methods whose results are shown below the columns of a row's page."""
     listings: Listings = ()
 
-    def get_urls(self) -> Any:
-        """Take the menu's name of the list for the page's path, too; all wings are loaded now."""
-        options = self.model._meta
-        name = find_lists().get(options.label_lower, Entry("")).title.lower()
-        if name and name != str(options.verbose_name_plural).lower():
-            options.verbose_name_plural = name
-        return super().get_urls()
+    def __init__(self, model: Any, site: admin.AdminSite) -> None:
+        """Take the menu's name of the list for the page's path, too."""
+        super().__init__(model, site)
+        name = find_lists().get(model._meta.label_lower, Entry("")).title.lower()
+        if name and name != str(model._meta.verbose_name_plural).lower():
+            model._meta.verbose_name_plural = name
 
     @property
     def actions(self) -> Any:

@@ -13,7 +13,7 @@ from django.urls import NoReverseMatch, reverse, reverse_lazy
 
 from memoryproject.process.release import VERSION
 from memoryproject.process.tables import read_table
-from memoryproject.wings import list_wings
+from memoryproject.wings import read_files
 
 HOME = "admin:index"
 
@@ -36,8 +36,8 @@ class Entry:
     permission: str = ""
     internal: bool = False
     """Whether it is a tab for superusers alone; others come there by search or address."""
-    position: int | None = None
-    """Index at which a wing puts it into its place; None: at the end."""
+    position: int = -1
+    """Index at which a wing puts it into its place; without one it comes last."""
 
     @property
     def address(self) -> str:
@@ -86,20 +86,19 @@ class Place:
         }
 
 
-def _read_make(entry: dict[str, Any]) -> Entry | None:
-    return Entry(**entry["make"]) if "make" in entry else None
+def _read_entry(entry: dict[str, Any]) -> Entry:
+    make = Entry(**entry["make"]) if "make" in entry else None
+    return Entry(**{**entry, "make": make})
 
 
 @cache
 def list_places() -> tuple[Place, ...]:
     """Return the places of `menu.toml` in their order, with the entries of the wings."""
-    places = []
+    wings, places = list(read_files("menu.toml")), []
     for place in read_table(__file__, "menu")["places"]:
-        entries = [Entry(**{**entry, "make": _read_make(entry)}) for entry in place["entries"]]
-        added = (wing.menu.get(place["title"], ()) for wing in list_wings())
-        for entry in chain.from_iterable(added):
-            at = len(entries) if entry.position is None else entry.position
-            entries.insert(at, entry)
+        entries = [_read_entry(entry) for entry in place["entries"]]
+        for entry in chain.from_iterable(wing.get(place["title"], ()) for wing in wings):
+            entries.insert(entry.get("position", len(entries)), _read_entry(entry))
         places.append(Place(place["title"], place["icon"], tuple(entries)))
     return tuple(places)
 

@@ -264,20 +264,22 @@ class ApiErrorMiddleware(MiddlewareMixin):
         return _refuse(response.status_code, *ANSWERS.get(response.status_code, FAILED))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        is_api = request.path.startswith(API_PREFIX)
-        if is_away(error):
-            why = say_away(error)
-            if is_api:
-                return _refuse(503, "unavailable", why, retry_after_s=RETRY_AFTER_S)
-            page = format_html("<h1>503</h1><p>{}</p>", why)
-            return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
-        if not is_api:
+        """Say of a page that the database is away; `CallMiddleware` answers faults of calls."""
+        if not is_away(error):
             return None
-        if isinstance(error, SuspiciousOperation):
-            return _refuse(400, *MALFORMED)
-        # The text of an exception may quote somebody, so only its class is logged.
-        logger.error("unforeseen", extra=logs.describe_error(error))
-        return _refuse(500, *FAILED)
+        page = format_html("<h1>503</h1><p>{}</p>", say_away(error))
+        return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+def render_fault(error: Exception) -> HttpResponse:
+    """Return the answer to a call whose view failed in a way that it did not foresee."""
+    if is_away(error):
+        return _refuse(503, "unavailable", say_away(error), retry_after_s=RETRY_AFTER_S)
+    if isinstance(error, SuspiciousOperation):
+        return _refuse(400, *MALFORMED)
+    # The text of an exception may quote somebody, so only its class is logged.
+    logger.error("unforeseen", extra=logs.describe_error(error))
+    return _refuse(500, *FAILED)
 
 
 def _refuse(status: int, code: str, message: str, *, retry_after_s: int = 0) -> JsonResponse:

@@ -9,20 +9,64 @@ from django.conf import settings
 from django.contrib import messages
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.template.response import SimpleTemplateResponse
+from django.urls import resolve
 
 from memoryproject.edge import replicas
-from memoryproject.edge.web_pool import declared_bytes
+from memoryproject.edge.http import render_fault
+from memoryproject.edge.web_pool import API_PREFIX, declared_bytes
 from memoryproject.tenancy import key_usage, membership, walls
 
 ADMIN = "/admin/"
 
 
-class WallsMiddleware:
-    """Shows admin users the rows of the selected tenant, and API requests none at first.
+class CallMiddleware:
+    """Answers API calls by their views; the middlewares after it are for pages.
 
-    API requests see the rows of the key's tenant once `KeyAuthentication` has found it. This ends
-    with the request, in any case. It comes after the middlewares that find the logged-in user. A
-    person's selection is in `request.tenants`.
+    A call sees no rows at first, and those of the key's tenant once `KeyAuthentication` has found
+    it. This ends with the request, in any case.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(API_PREFIX):
+            return self._get_response(request)
+        with walls.seeing(walls.NOBODY):
+            return self._answer_counted(request)
+
+    def _answer_counted(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and count the answer for the key that was sent, if it is valid."""
+        started = time.monotonic()
+        response = _answer(request)
+        key = getattr(request, "auth", None)
+        if key is not None:
+            key_usage.count_answer(
+                key,
+                status=response.status_code,
+                ms=1000 * (time.monotonic() - started),
+                bytes_in=declared_bytes(request.META),
+                bytes_out=len(getattr(response, "content", b"")),
+                failure=key_usage.describe_failure(request, response),
+            )
+        return response
+
+
+def _answer(request: HttpRequest) -> HttpResponseBase:
+    view, slots, named = request.resolver_match = resolve(request.path_info)
+    try:
+        response: HttpResponseBase = view(request, *slots, **named)
+        return response.render() if isinstance(response, SimpleTemplateResponse) else response
+    except Exception as error:
+        return render_fault(error)
+
+
+class WallsMiddleware:
+    """Shows people of the admin the rows of the selected tenant, and everybody else none.
+
+    It comes after the middlewares that find the logged-in user. A person's selection is in
+    `request.tenants`.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -31,7 +75,7 @@ class WallsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not _is_of_staff(request):
             with walls.seeing(walls.NOBODY):
-                return self._answer_call(request)
+                return self._get_response(request)
         choice = membership.choose_tenant(request)
         request.tenants = choice  # type: ignore[attr-defined]
         if choice.unknown:
@@ -51,22 +95,6 @@ class WallsMiddleware:
         if isinstance(response, StreamingHttpResponse):
             content = cast(Iterator[bytes], response.streaming_content)
             response.streaming_content = _continue(content, choice.whose)
-        return response
-
-    def _answer_call(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and count the answer for the key that was sent, if it is valid."""
-        started = time.monotonic()
-        response = self._get_response(request)
-        key = getattr(request, "auth", None)
-        if key is not None:
-            key_usage.count_answer(
-                key,
-                status=response.status_code,
-                ms=1000 * (time.monotonic() - started),
-                bytes_in=declared_bytes(request.META),
-                bytes_out=len(getattr(response, "content", b"")),
-                failure=key_usage.describe_failure(request, response),
-            )
         return response
 
 

@@ -8,7 +8,6 @@ from django.views.generic import RedirectView
 from episodic.models import Conversation, Episode, Message, Withholding
 from jobs.models import Job, LLMCall
 from memoryproject.adminkit.base import Story
-from memoryproject.adminkit.site import Entry
 from memoryproject.tenancy.models import APIKey, Tenant
 from memoryproject.wings import Wing
 from retrieval.models import MemoryTest, Retrieval
@@ -35,35 +34,6 @@ from wings.instructions.models import InstructionVersion
 from wings.notes.models import Link, Note
 from wings.people.models import Person
 
-MENU = {
-    "Today": (
-        Entry("Review queue", "inbox", page="console:review_queue",
-            permission="semantic.view_suggestion", position=1),
-    ),
-    "Search": (
-        Entry("Search", "search", page="console:search", permission="episodic.view_message",
-            position=0),
-    ),
-    "Conversations": (
-        Entry("Roll back a source", "undo", page="console:roll_back",
-            permission="semantic.curate_fact", position=2),
-    ),
-    "Answers": (
-        Entry("Why did it say that?", "contract", page="console:case_file",
-            permission="retrieval.view_retrieval", position=0),
-        Entry("Compare two moments", "compare", page="console:compare",
-            permission="semantic.view_changeset"),
-    ),
-    "Try it": (
-        Entry("Try it", "science", page="console:try_it", permission="retrieval.run_playground"),
-        Entry("Playground: ranks", "experiment", page="console:playground",
-            permission="retrieval.run_playground"),
-    ),
-    "Settings": (
-        Entry("Read log", "preview", "console.pageread", "Who looked at which page with "
-            "content. What was searched for is kept as a hash alone."),
-    ),
-}  # fmt: skip
 SHOWS_CONTENT = (
     page_reads.HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search",
     "console:case_file", "console:case", "console:case_test", "console:playground",
@@ -116,6 +86,5 @@ WING = Wing(
     ),
     chores=(page_reads.delete_old,),
     erase=ERASER,
-    menu=MENU,
     shows_content=SHOWS_CONTENT,
 )

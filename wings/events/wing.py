@@ -4,22 +4,8 @@ from django.urls import path
 
 from jobs.flows import Flow
 from jobs.models import Kind
-from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.events import announcing, api, flow, mail, notices, types
-
-MENU = {
-    "Operate": (
-        Entry("Deliveries", "outgoing_mail", "events.event", "What webhooks were told, or are "
-            "yet to be told, and what failed."),
-    ),
-    "Settings": (
-        Entry("Webhooks", "webhook", "events.webhook", "Addresses that are told when something "
-            "happens in a tenant.",
-            make=Entry("Make a webhook", page="console:webhook_new",
-                permission="tenancy.manage_apikey")),
-    ),
-}  # fmt: skip
 
 WING = Wing(
     routes=(
@@ -45,5 +31,4 @@ WING = Wing(
     on_death=flow.announce_death,
     on_episodes=announcing.announce_episodes,
     on_changeset=announcing.announce_changes,
-    menu=MENU,
 )

@@ -2,17 +2,8 @@
 
 from django.urls import path
 
-from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.instructions import api, services
-
-MENU = {
-    "Settings": (
-        Entry("Instructions", "rule_settings", "instructions.instructionversion", "What to "
-            "learn from conversations and what never to: versions, each by whom and when. The "
-            "newest that is not undone is in effect."),
-    ),
-}  # fmt: skip
 
 WING = Wing(
     routes=(
@@ -22,5 +13,4 @@ WING = Wing(
         path("instructions/preview", api.PreviewInstructions.as_view()),
     ),
     find_instructions=services.find_instructions,
-    menu=MENU,
 )

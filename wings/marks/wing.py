@@ -2,24 +2,15 @@
 
 from django.urls import path
 
-from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.marks import api
 from wings.marks.correction_marks import find_corrections
 from wings.marks.mark_finding import mark_later_places, mark_places
-
-MENU = {
-    "Answers": (
-        Entry("Correction marks", "flag", "semantic.correctionmark", "Messages, episodes and "
-            "facts that still say what was corrected: answers print the correction beside them."),
-    ),
-}  # fmt: skip
 
 WING = Wing(
     routes=(path("facts/<id:fact_id>/marks", api.Marks.as_view()),),
     on_retired=mark_places,
     on_drawn=mark_later_places,
     mark_rows=find_corrections,
-    menu=MENU,
     shows_content=("semantic.correctionmark",),
 )

@@ -4,18 +4,10 @@ from django.urls import path
 
 from jobs.flows import Flow
 from jobs.models import Kind
-from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.navigation import contexts as stored
 from wings.navigation import mirror
 from wings.navigation.api import contexts, links, memories, reconstruct, search
-
-MENU = {
-    "Answers": (
-        Entry("Contexts", "stacks", "retrieval.context", "Texts that agents put together from "
-            "memories, within a budget of tokens; kept for a day."),
-    ),
-}  # fmt: skip
 
 WING = Wing(
     routes=(
@@ -32,6 +24,5 @@ WING = Wing(
     ),
     flows={Kind.MIRROR: Flow(run=mirror.mirror_changed, asks_model=False)},
     chores=(stored.delete_expired,),
-    menu=MENU,
     shows_content=("retrieval.context", "retrieval.contextsection"),
 )

@@ -2,18 +2,8 @@
 
 from django.urls import path
 
-from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.notes import api, memories, queries
-
-MENU = {
-    "Search": (
-        Entry("Notes", "sticky_note_2", "notes.note", "What agents and people wrote down on "
-            "purpose; what was learnt from messages are facts."),
-        Entry("Links", "link", "notes.link", "How memories hang together: this one mentions, "
-            "contradicts, follows that one."),
-    ),
-}  # fmt: skip
 
 WING = Wing(
     routes=(
@@ -27,6 +17,5 @@ WING = Wing(
     ),
     load_memories=memories.load_notes,
     list_passages=queries.list_passages,
-    menu=MENU,
     shows_content=("notes.note", "notes.noteversion", "notes.link"),
 )

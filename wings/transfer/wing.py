@@ -2,20 +2,8 @@
 
 from django.urls import path
 
-from memoryproject.adminkit.site import Entry
 from memoryproject.wings import Wing
 from wings.transfer import exports, import_page
-
-MENU = {
-    "Operate": (
-        Entry("Import", "upload", page="console:import", permission="semantic.curate_fact"),
-        Entry("Imports", "upload_file", "console.importrun", "Files of facts that were brought "
-            "in, or are being brought in, and how far each is."),
-        Entry("Export", "download", page="console:export", permission="semantic.view_fact"),
-        Entry("Exports", "file_save", "console.exportrun", "Who downloaded rows as a file, and "
-            "how many."),
-    ),
-}  # fmt: skip
 
 WING = Wing(
     pages=(
@@ -26,6 +14,5 @@ WING = Wing(
         path("import/<uuid:run_id>/decide/", import_page.decide_run, name="import_decide"),
         path("import/<uuid:run_id>/step/", import_page.take_step, name="import_step"),
     ),
-    menu=MENU,
     shows_content=("console:export_download", "console:import_run", "console:import_decide"),
 )
