@@ -70,7 +70,6 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "memoryproject.tenancy.middleware.WallsMiddleware",
     "wings.console.signin.pages.RequireFactorMiddleware",
-    "wings.console.page_reads.ReaderMiddleware",
     "wings.console.page_reads.ReadLogMiddleware",
 ]
 ROOT_URLCONF = "memoryproject.urls"

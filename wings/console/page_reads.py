@@ -1,4 +1,4 @@
-"""Two middlewares: one records who viewed content, one sets who is viewing."""
+"""A middleware that sets who is viewing a page, and records who viewed content."""
 
 import uuid
 from datetime import timedelta
@@ -37,10 +37,14 @@ WORDS = ("q", "s", "phrase", "query")
 
 
 class ReadLogMiddleware(MiddlewareMixin):
-    """Records each page that showed content; if that fails, the page is not shown.
+    """Sets `request.reader`, with what the person may read, and records each page with content.
 
-    Comes after `WallsMiddleware`, which sets person and tenant of the request.
+    If a page cannot be recorded, it is not shown. Comes after `WallsMiddleware`, which sets person
+    and tenant of the request.
     """
+
+    def process_request(self, request: HttpRequest) -> None:
+        request.reader = Reader(request.user)  # type: ignore[attr-defined]
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
@@ -118,13 +122,3 @@ def delete_old(*, at_most: int) -> None:
     old = PageRead.across_tenants.filter(created_at__lt=Now() - KEPT).order_by("created_at", "id")
     ids = list(old.values_list("id", flat=True)[:at_most])
     PageRead.across_tenants.filter(id__in=ids).delete()
-
-
-class ReaderMiddleware(MiddlewareMixin):
-    """Sets `request.reader`, with what the person may read, on admin requests.
-
-    Comes after `WallsMiddleware`, which sets person and tenant of the request.
-    """
-
-    def process_request(self, request: HttpRequest) -> None:
-        request.reader = Reader(request.user)  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ WING = Wing(
         path("erasures", api.Erasures.as_view()),
         path("erasures/<id:erasure_id>", api.OneErasure.as_view()),
     ),
+    events=(flow.ERASURE_DONE,),
     flows={Kind.ERASE: Flow(run=flow.run_erasure, asks_model=False)},
     chores=(services.apply_policies,),
 )

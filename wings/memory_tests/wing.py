@@ -13,6 +13,7 @@ WING = Wing(
         path("memory_tests/run", api.RunMemoryTests.as_view()),
         path("memory_tests/<id:test_id>", api.OneMemoryTest.as_view()),
     ),
+    events=(memory_tests.TEST_FAILED,),
     flows={Kind.TEST: Flow(run=memory_tests.run_claimed, asks_model=False)},
     on_changeset=memory_tests.queue_tests,
     shows_content=("retrieval.memorytest",),

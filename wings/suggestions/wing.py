@@ -3,8 +3,7 @@
 from django.urls import path
 
 from memoryproject.wings import Wing
-from wings.suggestions import api
-from wings.suggestions.automatic import decide_alone
+from wings.suggestions import api, automatic
 
 WING = Wing(
     routes=(
@@ -12,6 +11,7 @@ WING = Wing(
         path("suggestions/<id:suggestion_id>/accept", api.AcceptSuggestion.as_view()),
         path("suggestions/<id:suggestion_id>/decline", api.DeclineSuggestion.as_view()),
     ),
-    chores=(decide_alone,),
+    events=(automatic.RULE_STOPPED,),
+    chores=(automatic.decide_alone,),
     shows_content=("semantic.suggestion", "semantic.triage"),
 )
