@@ -179,11 +179,11 @@ EventTypeEnum: TypeAlias = Literal[
     "fact.corrected",
     "review.requested",
     "budget.spent",
-    "erasure.done",
     "job.dead",
     "budget.near",
-    "test.failed",
     "rule.stopped",
+    "test.failed",
+    "erasure.done",
 ]
 
 
