@@ -30,6 +30,9 @@ class EventTypeField(WordField):
     def __init__(self, *help_text: str) -> None:
         super().__init__(*help_text, choices=())
 
+    def to_representation(self, value: str) -> str:
+        return value
+
 
 class WebhookInput(Strict):
     """The body of `webhooks`."""
