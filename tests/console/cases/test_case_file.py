@@ -18,7 +18,7 @@ from django.urls import reverse
 from episodic.models import Conversation, Message
 from retrieval.models import MemoryTest, Retrieval, RetrievalHit
 from semantic import corrections, curation, reverts
-from semantic.models import Changeset, Fact
+from semantic.models import Changeset, CorrectionMark, Fact
 from tests.admin.pages import seen
 from tests.ask.conftest import answers
 from tests.ask.conftest import model as model
@@ -259,7 +259,41 @@ def test_a_question_in_an_unknown_conversation_has_a_case_too(curator: Client, a
     receipt_id = ana.post("retrieve_memory", body).headers["Memory-Receipt"]
     page = curator.get(reverse("console:case", args=[receipt_id])).content.decode()
     assert "unknown to the server" in page and "No fact was served." in page
-    assert "No message of the assistant is on record after it." in page
+
+
+def test_what_was_asked_over_a_users_conversations_says_so(
+    curator: Client, ana: Agent, home: Conversation
+) -> None:
+    for scope, said in (
+        ({"scope": "user", "user_id": "mira-1"}, "searching the conversations of mira-1,"),
+        ({"scope": "tenant"}, "searching all conversations of the tenant,"),
+    ):
+        body = {"conversation_id": str(uuid.uuid4()), "query": "Who moved?", **scope}
+        receipt_id = ana.post("retrieve_memory", body).headers["Memory-Receipt"]
+        page = curator.get(reverse("console:case", args=[receipt_id])).content.decode()
+        assert said in page and "unknown to the server" not in page
+
+
+@REAL_TIME
+@pytest.mark.parametrize("budget", [{}, {"max_tokens": 3_000}], ids=["limits", "tokens"])
+def test_an_answer_shows_the_marks_that_it_had(
+    auditor: Client, ana: Agent, home: Conversation, answered: Retrieval, budget: dict[str, int]
+) -> None:
+    assert "marked in the answer" not in open_case(auditor, answered)
+    fact = served_fact(answered, "piano")
+    better = fact.fact.replace("forty", "fifty")
+    corrections.correct_fact(act=act(ana, "She said fifty."), fact_id=fact.id, sentence=better)
+    body = {"conversation_id": str(home.external_id), "query": QUESTION, **budget}
+    answer = ana.post("retrieve_memory", body)
+    assert " [corrected on" in answer.content.decode()
+    receipt = Retrieval.objects.of(ana.tenant).get(id=answer.headers["Memory-Receipt"])
+    CorrectionMark.objects.of(ana.tenant).update(state="dropped")
+    case = export(auditor, receipt)
+    marked = [one["mark"] for episode in case["episodes"] for one in episode["messages"]]
+    days = {mark.partition(": ")[0] for mark in filter(None, marked)}
+    assert days == {f"corrected on {receipt.created_at:%Y-%m-%d}"}
+    assert f": {better}" in "".join(filter(None, marked))
+    assert "marked in the answer" in open_case(auditor, receipt)
 
 
 @pytest.mark.gate

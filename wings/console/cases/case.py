@@ -3,8 +3,11 @@
 A fact's sentence never changes; its state at that time is read from changesets.
 """
 
+import re
 import uuid
 from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from django.db.models import Q
@@ -12,9 +15,11 @@ from django.db.models import Q
 from episodic.models import Episode, Message, Review, Role
 from episodic.revealing import Reader
 from indexing.languages import SIMPLE
+from memoryproject.text.parts import Kind
 from retrieval.models import Retrieval, RetrievalHit
+from retrieval.receipts import ERASED
 from semantic import beliefs, states
-from semantic.models import Changeset, Evidence
+from semantic.models import Changeset, Evidence, Fact
 from wings.console.facts.changes import read_facts, render_change
 from wings.console.highlights import count_forms, list_words
 from wings.console.transcript import ShownMessage, read_transcript
@@ -24,6 +29,8 @@ BEFORE, AFTER = 2, 8
 MESSAGES_AT_MOST = 600
 CHANGES_AT_MOST = 1_000
 HELD = "held"
+MARK = re.compile(r" \[(corrected|declared wrong|no longer true) (?:on|since) \d{4}-\d\d-\d\d")
+"""The beginning of a correction's mark, after the row that contradicts the correction."""
 COMMON_IN = 4
 """A word that is in more than a quarter of the served facts is ignored."""
 
@@ -34,6 +41,7 @@ class Case:
     `before` has the last messages before the question, `after` those after it; `reply` is the next
     message of the assistant, if there is one. `facts` and `episodes` are the hits, each with its
     `fact` or `episode`, None if erased; `changed` has the facts whose state has changed since.
+    `mark` of a hit or message is the correction that the answer printed beside it.
     """
 
     def __init__(self, retrieval: Retrieval, *, reader: Reader) -> None:
@@ -43,6 +51,7 @@ class Case:
         self.facts = [hit for hit in served if hit.memory_kind == "fact"]
         self.episodes = [hit for hit in served if hit.memory_kind == "episode"]
         self._evidence = self._read_evidence()
+        self._marks = self._read_marks()
         self._messages = self._read_messages()
         self.before = [row for row in self._messages if through - BEFORE < row.seq <= through]
         self.after = [row for row in self._messages if through < row.seq <= through + AFTER]
@@ -86,7 +95,21 @@ class Case:
         messages = Message.across_tenants.filter(tenant=self.retrieval.tenant_id)
         ids = messages.filter(wanted, conversation=home).order_by("seq").values("id")[:at_most]
         rows = messages.filter(id__in=ids)
-        return read_transcript(rows, conversation_id=home, reader=self._reader)
+        shown = read_transcript(rows, conversation_id=home, reader=self._reader)
+        for message in shown:
+            message.mark = self._marks.get(message.seq) or self._marks.get(message.id.hex, "")
+        return shown
+
+    def _read_marks(self) -> dict[Any, str]:
+        """Return the corrections that the answer printed, by the seq or id of what they are on."""
+        marks = find_marks(self.retrieval.parts or ())
+        heirs = {heir for _, heir in marks.values() if heir}
+        rights = Fact.objects.of(self.retrieval.tenant).in_bulk(map(uuid.UUID, heirs))
+        texts = {fact.id.hex: fact.fact for fact in rights.values()}
+        return {
+            key: f"{what}: {texts.get(heir, ERASED)}" if heir else what
+            for key, (what, heir) in marks.items()
+        }
 
     def _read_facts(self) -> None:
         """Set on each hit its fact with states then and now, sources, and later changes."""
@@ -96,6 +119,7 @@ class Case:
         facts = read_facts(tenant, (step for steps in steps_of.values() for step in steps), ids)
         by_seq = {message.seq: message for message in self._messages}
         for hit in self.facts:
+            hit.mark = self._marks.get(hit.memory_id.hex, "")
             hit.fact, steps = facts.get(hit.memory_id), steps_of[hit.memory_id]
             then = states.State()
             if hit.fact:
@@ -151,6 +175,7 @@ class Case:
         reviews = list(rows.filter(retrieval_id=self.retrieval.id).order_by("id"))
         for hit in self.episodes:
             hit.episode = episodes.get(hit.memory_id)
+            hit.mark = self._marks.get(hit.memory_id.hex, "")
             hit.messages = [row for row in self._messages if row.episode_id == hit.memory_id]
             hit.reviews = [row for row in reviews if row.episode_id == hit.memory_id]
 
@@ -158,3 +183,19 @@ class Case:
 def _home_of(row: Evidence) -> uuid.UUID:
     """Return the conversation of evidence; its episode is loaded."""
     return row.episode.conversation_id  # type: ignore[no-any-return]
+
+
+def find_marks(parts: Sequence[Any]) -> dict[Any, tuple[str, str]]:
+    """Return the marks in an answer's parts, by the seq or id of the row before each.
+
+    Each is what has become of the row, with the id of the fact that is right; empty if none is.
+    """
+    marks: dict[Any, tuple[str, str]] = {}
+    row = None
+    for part, following in pairwise([*parts, ""]):
+        if not isinstance(part, str):
+            row = part[1]
+        elif found := MARK.search(part):
+            has_heir = not isinstance(following, str) and following[0] == Kind.CORRECTION
+            marks[row] = found[0].strip(" ["), following[1] if has_heir else ""
+    return marks

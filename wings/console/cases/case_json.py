@@ -8,7 +8,7 @@ from memoryproject.edge.fields import say_moment
 from wings.console.cases.case import Case
 from wings.console.transcript import ShownMessage
 
-OF_HIT = "id=memory_id rank score rank_by_words=lexical_rank rank_by_meaning=vector_rank"
+OF_HIT = "id=memory_id rank score rank_by_words=lexical_rank rank_by_meaning=vector_rank mark?"
 OF_FACT = (
     f"{OF_HIT} fact=fact.fact category=fact.category true_from=fact.valid_at "
     "true_until_as_then_believed=valid_until_then state_then state_now words_said_next=used"
@@ -17,7 +17,7 @@ OF_CHANGE = (
     "at=changeset.started_at what by=changeset.actor reason=changeset.reason? "
     "changeset_id=changeset.id newer_fact=newer.fact"
 )
-OF_MESSAGE = "id seq role speaker at=occurred_at content=text is_masked characters"
+OF_MESSAGE = "id seq role speaker at=occurred_at content=text is_masked characters mark?"
 
 
 def render_case(case: Case) -> dict[str, Any]:

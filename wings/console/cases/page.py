@@ -19,6 +19,7 @@ from memoryproject.adminkit.values import link_to_memory
 from memoryproject.database.clock import read_database_clock
 from memoryproject.tenancy.models import Tenant
 from retrieval.models import MemoryTest, Retrieval, RetrievalHit
+from retrieval.request import TENANT, USER
 from wings.console import pages
 from wings.console.cases import search
 from wings.console.cases.case import Case
@@ -136,10 +137,19 @@ def show_case(request: HttpRequest, retrieval_id: uuid.UUID) -> pages.Answer:
         "conversation": home,
         "reader": reader,
         "place": name_conversations([home.id], reader)[home.id] if home else "",
+        "searched": _name_scope(retrieval),
         "permalink": request.build_absolute_uri(reverse("console:case", args=[retrieval.id])),
         "parameters": sorted(retrieval.parameters.items()),
         "test_form": MemoryTestForm(prefix="test"),
     }
+
+
+def _name_scope(retrieval: Retrieval) -> str:
+    """Return what was searched beside one conversation; empty if nothing was."""
+    scope, user_id = map(retrieval.parameters.get, ("scope", "user_id"))
+    if scope == USER or retrieval.kind == Retrieval.Kind.PROFILE:
+        return f"the conversations of {user_id or 'one user'}"
+    return "all conversations of the tenant" if scope == TENANT else ""
 
 
 def get_receipt_story(request: HttpRequest, retrieval: Retrieval) -> dict[str, Any]:
