@@ -61,11 +61,6 @@ def _wrong_graph(story: Story) -> str:
     return reverse("console:graph", args=[fact.id])
 
 
-def _episode_graph(story: Story) -> str:
-    served = Episode.across_tenants.filter(conversation__external_id=story.nora)
-    return reverse("console:graph", args=[served.order_by("id")[0].id]) + "?depth=3"
-
-
 def _preview_undoing(page: Page) -> None:
     page.get_by_label("Since (UTC)").fill("2020-01-01T00:00")
     page.get_by_label("Speaker").fill(FRONT_DESK)
@@ -152,7 +147,6 @@ SCREENS = [
     Screen("note-change", "curator", _note(RULE, "admin:notes_note_change", "?like=1")),
     Screen("graph", "curator", _wrong_graph),
     Screen("graph-lonely", "curator", _note(LONELY, "console:graph")),
-    Screen("graph-episode", "auditor", _episode_graph),
     Screen("link", "curator", _row(Link)),
     Screen("link-remove", "curator", _link_removal),
     Screen("compare", "curator", _page("console:compare", tenant=BANK, since="2026-01-01")),

@@ -1,4 +1,4 @@
-"""What lies around a memory is drawn and told: named, bounded, of one tenant, nothing deleted."""
+"""The links around a memory are told: named, bounded, of one tenant, nothing deleted."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def look(browser: Client, memory: Any, status: int = 200, **query: Any) -> Any:
 
 
 def drawn(answer: Any) -> set[str]:
-    """Return the ids of the memories in the picture."""
-    return set(re.findall(r'data-memory="([^"]+)"', text_of(answer)))
+    """Return the ids of the memories that are shown."""
+    return set(map(str, answer.context["graph"].named))
 
 
 def rows(answer: Any) -> list[tuple[str, str, str]]:
@@ -61,7 +61,7 @@ def star(ana: Agent) -> tuple[str, str, str, str]:
     return centre, near, other, far
 
 
-def test_a_picture_and_a_table_show_the_same_links_with_type_and_direction(
+def test_a_table_shows_the_links_with_type_and_direction(
     curator: Client, star: tuple[str, str, str, str]
 ) -> None:
     centre, near, other, far = star
@@ -74,36 +74,9 @@ def test_a_picture_and_a_table_show_the_same_links_with_type_and_direction(
         (near, "relates_to", other),
     }
     assert set(rows(answer)) == expected and len(rows(answer)) == len(expected)
-    picture = text_of(answer).partition("data-graph>")[2].partition("</section>")[0]
-    for words in ("→ supports", "mentions →"):
-        assert words in picture
+    table = text_of(answer).partition("<tbody>")[2].partition("</tbody>")[0]
     for memory in star:
-        assert reverse("admin:notes_note_change", args=[memory]) in picture
-    assert picture.count('tabindex="-1"') == picture.count("<a ")
-    lines = {(line["from"], line["to"]): line for line in answer.context["picture"]["lines"]}
-    assert len(lines) == len(expected)
-    assert lines[centre, near]["ends"] and not lines[centre, near]["starts"]
-    assert lines[centre, other]["starts"] and not lines[centre, other]["ends"]
-    assert lines[other, far]["tone"] == "against"
-    assert [line["name"] for line in lines.values() if line["name"]] == ["relates to"]
-
-
-def test_what_the_centre_points_at_lies_right_and_what_points_at_it_left(
-    curator: Client, star: tuple[str, str, str, str]
-) -> None:
-    centre, near, other, far = star
-    trees = look(curator, centre).context["picture"]["trees"]
-    assert [str(box.named.id) for box in trees["right"]] == [near]
-    (left,) = trees["left"]
-    assert str(left.named.id) == other and str(left.children[0].named.id) == far
-
-
-def test_a_side_that_would_be_far_longer_is_shared(curator: Client, ana: Agent) -> None:
-    hub = write(ana, "Hub.")
-    for at in range(20):
-        link(ana, write(ana, f"Leaf {at}."), hub)
-    picture = look(curator, hub).context["picture"]
-    assert [len(picture["trees"][side]) for side in ("left", "right")] == [10, 10]
+        assert reverse("admin:notes_note_change", args=[memory]) in table
 
 
 def test_the_depth_is_what_was_asked_for_and_at_most_three(
@@ -131,17 +104,6 @@ def test_only_links_of_the_chosen_types_are_followed(
     assert "types=mentions&amp;types=contradicts" in text_of(answer)  # kept on the way on
     none = look(curator, centre, types="part_of")
     assert not none.context["graph"].nodes and "No link of these types" in text_of(none)
-
-
-def test_where_more_lies_it_is_said_how_much(curator: Client, ana: Agent) -> None:
-    hub, edge = write(ana, "Hub."), write(ana, "Edge.")
-    link(ana, hub, edge)
-    leaves = [write(ana, f"Leaf {at}.") for at in range(3)]
-    for leaf in leaves:
-        link(ana, edge, leaf)
-    answer = look(curator, hub, depth=1)
-    assert answer.context["graph"].hidden[uuid.UUID(edge)] == 3
-    assert ">+3</a>" in text_of(answer) and "graph-cut" not in text_of(answer)
 
 
 @pytest.mark.gate
@@ -191,12 +153,10 @@ def test_a_fact_that_is_over_is_drawn_as_such(curator: Client, ana: Agent, told:
     Fact.across_tenants.bulk_update([old], ["invalid_at", "invalidated_because", "superseded_by"])
     answer = look(curator, new.id, depth=1)
     assert (str(new.id), "supersedes", str(old.id)) in rows(answer)
-    assert re.search(r'class="node fact over"', text_of(answer))
+    assert '<span class="console-badge warn">superseded</span>' in text_of(answer)
 
 
-def test_what_agents_wrote_is_escaped_in_the_picture_and_in_the_table(
-    curator: Client, ana: Agent
-) -> None:
+def test_what_agents_wrote_is_escaped(curator: Client, ana: Agent) -> None:
     near = write(ana, "x", label=f"{SCRIPT} \"'><svg onload=1>", category=SCRIPT)
     far = write(ana, "y", label=f"</title></svg>{SCRIPT}")
     link(ana, near, far)
@@ -231,7 +191,6 @@ def test_a_strangers_memories_are_not_drawn_even_by_a_forged_edge(
     answer = look(boss, mine, depth=3)
     assert drawn(answer) == {mine, near} and len(rows(answer)) == 1
     assert "Treasure" not in text_of(answer) and hers not in text_of(answer)
-    assert answer.context["graph"].hidden[uuid.UUID(mine)] == 0
     token = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')
     assert token.sub("", text_of(answer)) == token.sub("", before)
     assert drawn(look(boss, hers, depth=1)) & {mine, near} == set()

@@ -1,14 +1,14 @@
 """The playground page: an agent's question, its answer, and the rank of each memory.
 
 The question is in the address, so it can be shared. It is checked by the API's own form and
-answered by the API's own service; nothing is stored. The columns show the ranks: keyword, semantic,
-fused, for episodes also retrievability, and the answer. A memory has the same color in all of them.
+answered by the API's own service; nothing is stored. A table shows each memory's ranks: keyword,
+semantic, fused, for episodes also retrievability, and what became of it.
 """
 
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from memoryproject.adminkit.values import MEMORY_PAGES
 from memoryproject.edge.http import flatten_details
 from memoryproject.tenancy.models import Tenant
 from memoryproject.text import tokens
-from retrieval.analysis import Analysis, Outcome, RankedMemory, analyse
+from retrieval.analysis import Analysis, Outcome, analyse
 from retrieval.api.retrieve import DETAILS, ContextInput, RetrieveInput
 from retrieval.hits import Hit
 from retrieval.models import Retrieval
@@ -32,8 +32,6 @@ from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.engines import Category
 from wings.console.pages import Answer, admin_page, list_conversations
 
-HUES = 8
-"""Colors that tell memories of the answer apart."""
 PERMISSION = "retrieval.run_playground"
 CALLS = {
     "retrieve": ("retrieve_memory", RetrieveInput, Retrieval.Kind.RETRIEVE),
@@ -41,16 +39,13 @@ CALLS = {
 }
 WORDS = ("query", "conversation_id", "category", "detail", "as_of", "known_at")
 NUMBERS = ("semantic_limit", "episodic_limit", "max_tokens")
-CARDS_AT_MOST = 25
-"""Number of memories in a column; the table below has all."""
 
 
 class Row(NamedTuple):
-    """A memory that was found. `hue` is None if the answer does not have it."""
+    """A memory that was found, and what became of it."""
 
     found: Hit
     outcome: Outcome
-    hue: int | None
 
     @property
     def href(self) -> str:
@@ -63,67 +58,6 @@ class Row(NamedTuple):
         if not self.found.shown:
             return str(self.found.memory_id)
         return str(self.found.shown[1 if self.found.shelf == "fact" else 0])
-
-
-class Order(NamedTuple):
-    """What a column shows of each memory: two fields of a hit, and the score's digits.
-
-    Memories without a rank are not in it.
-    """
-
-    name: str
-    title: str
-    hint: str
-    rank: str
-    score: str
-    digits: int
-    narrow: bool = False
-
-
-ORDERS = (
-    Order("lexical", "Keyword rank", "BM25 of shared stems", "lexical_rank", "lexical_score", 2),
-    Order("vector", "Semantic rank", "cosine of the vectors", "vector_rank", "cosine", 3),
-    Order("fused", "Fused", "reciprocal ranks", "rank", "rrf", 4, narrow=True),
-    Order("fading", "Retrievability", "FSRS", "rank", "retrievability", 3, narrow=True),
-    Order("answer", "Answer", "fused × retrievability", "rank", "score", 4),
-)
-
-
-def list_kinds(analysis: Analysis) -> list[dict[str, Any]]:
-    """Return facts and episodes, each with the columns of their memories."""
-    kinds = (("fact", "Facts", analysis.facts), ("episode", "Episodes", analysis.episodes))
-    return [_to_kind(name, title, rows) for name, title, rows in kinds if rows]
-
-
-def _to_kind(name: str, title: str, candidates: Sequence[RankedMemory]) -> dict[str, Any]:
-    served = [hit.memory_id for hit, outcome in candidates if outcome is Outcome.SERVED]
-    hues = {memory_id: place % HUES for place, memory_id in enumerate(served)}
-    rows = [Row(hit, outcome, hues.get(hit.memory_id)) for hit, outcome in candidates]
-    orders = [order for order in ORDERS if name == "episode" or order.name != "fading"]
-    columns = [_to_column(order, rows) for order in orders]
-    return {"name": name, "title": title, "columns": columns, "rows": rows, "served": len(served)}
-
-
-def _to_column(order: Order, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the memories in one order, best first; `more` are left out."""
-    ranked = [(rank, row) for row in rows if (rank := getattr(row.found, order.rank)) is not None]
-    ranked.sort(key=lambda pair: pair[0])
-    if order.name == "fused":
-        by_rrf = sorted(ranked, key=lambda pair: -pair[1].found.rrf)
-        ranked = [(place, row) for place, (_, row) in enumerate(by_rrf, start=1)]
-    cards = [
-        (rank, row, getattr(row.found, order.score), _render_note(order, row))
-        for rank, row in ranked[:CARDS_AT_MOST]
-    ]
-    return {"order": order, "cards": cards, "more": max(len(ranked) - CARDS_AT_MOST, 0)}
-
-
-def _render_note(order: Order, row: Row) -> str:
-    """Return the matching stems, or why the answer does not have the memory."""
-    if order.name == "lexical":
-        return " ".join(row.found.terms)
-    is_cut = order.name == "answer" and row.outcome is not Outcome.SERVED
-    return row.outcome.value if is_cut else ""
 
 
 @admin_page("console/playground/playground.html", "Playground", PERMISSION, of_one_tenant=True)
@@ -213,5 +147,9 @@ def render_analysis(
         "counter": tokens.in_use().name,
         "embedding_ms": 1000 * draft.embedding_s,
         "search_ms": 1000 * draft.search_s,
-        "kinds_of_memory": list_kinds(analysis),
+        "kinds_of_memory": [
+            (name, [Row(*row) for row in rows])
+            for name, rows in (("Facts", analysis.facts), ("Episodes", analysis.episodes))
+            if rows
+        ],
     }
