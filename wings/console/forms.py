@@ -55,10 +55,26 @@ class LinesField(forms.CharField):
         return lines
 
 
-class ConversationField(forms.UUIDField):
-    """The full id of a conversation, the agent's or ours."""
+def read_choice_id(text: str) -> str:
+    """Return the id of a conversation that was chosen by its line, or given by its id."""
+    return "".join(text.split()[-1:])
 
-    default_error_messages = {"invalid": "Give the whole id, as the agent uses it."}
+
+class ConversationField(forms.UUIDField):
+    """A conversation: a line of `pages.list_conversations`, or the full id, the agent's or ours."""
+
+    default_error_messages = {"invalid": "Choose one of the list, or give the whole id."}
+    widget = forms.TextInput(
+        attrs={
+            "list": "conversation-choices",
+            "placeholder": "a name, a day, or the whole id",
+            "autocomplete": "off",
+            "spellcheck": "false",
+        }
+    )
+
+    def to_python(self, value: Any) -> Any:
+        return super().to_python(read_choice_id(str(value or "")))
 
 
 class MomentField(forms.CharField):

@@ -6,7 +6,6 @@ from contextlib import contextmanager, nullcontext
 from functools import partial, wraps
 from typing import Any, TypeVar
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.models import Group
@@ -32,13 +31,9 @@ from retrieval.models import MemoryTest
 from wings.notes.models import Note
 
 ENTRIES_AT_MOST = 50
-CONVERSATIONS_OFFERED = 30
+CONVERSATIONS_OFFERED = 100
 FAULTS = ("fault", "problem", "errors")
 """Names under which pages show errors."""
-CONVERSATION_INPUT = forms.TextInput(
-    attrs={"list": "conversation-choices", "autocomplete": "off", "spellcheck": "false"}
-)
-"""Input of a conversation's id, with the latest conversations by name to choose from."""
 SEES_CASE = (
     "retrieval.view_retrieval", "semantic.view_fact", "episodic.view_episode",
     "episodic.view_message",
@@ -162,19 +157,27 @@ def show_page(
 
 def list_conversations(
     request: HttpRequest, *, chosen: uuid.UUID | None = None
-) -> list[tuple[uuid.UUID, str]]:
-    """Return the latest conversations of the selected tenant: agents' ids, and names.
+) -> list[tuple[str, str]]:
+    """Return the latest conversations of the selected tenant to choose from, and their beginnings.
 
+    A choice is a line of speakers, last day and the agent's id, which `ConversationField` reads.
     The `chosen` one, by the agent's id, is the last of them if it is older.
     """
     tenant, reader = choose_tenant(request), Reader(request.user)
     if tenant is None or not request.user.has_perm("episodic.view_conversation"):
         return []
     named = with_names(Conversation.objects.of(tenant))
-    rows = list(named.order_by("-id")[:CONVERSATIONS_OFFERED])
+    rows: list[Any] = list(named.order_by("-id")[:CONVERSATIONS_OFFERED])
     if chosen is not None and chosen not in {row.external_id for row in rows}:
         rows += named.filter(external_id=chosen)
-    return [(row.external_id, render_name(row, may_read=reader.may_read(row.id))) for row in rows]
+    return [
+        (
+            f"{render_name(row, may_read=False)} · {row.last_at or row.created_at:%Y-%m-%d} · "
+            f"{row.external_id}",
+            row.first_words or "" if reader.may_read(row.id) else "",
+        )
+        for row in rows
+    ]
 
 
 def get_row(model: type[Row], row_id: uuid.UUID, *related: str, **lookup: Any) -> Row:

@@ -19,6 +19,7 @@ from memoryproject.process.release import VERSION
 from memoryproject.tenancy.models import Tenant
 from memoryproject.tenancy.reading import Reading
 from wings.console.counting import count_capped, render_sum
+from wings.console.forms import ConversationField
 from wings.console.models import ExportRun
 from wings.console.pages import Answer, admin_page
 from wings.transfer import export_tables, fact_imports, row_files
@@ -46,10 +47,16 @@ def _day_filter() -> DateFilter:
     return DateFilter(input_formats=["%Y-%m-%d"], error_messages=fault, method="filter_day")
 
 
+class ConversationFilter(UUIDFilter):  # type: ignore[misc]
+    """The filter of a conversation that was chosen by its line, or given by its id."""
+
+    field_class = ConversationField
+
+
 class ExportFilter(FilterSet):  # type: ignore[misc]
     """Filters of a tenant's export. Days are in UTC, both included."""
 
-    conversation_id = UUIDFilter(error_messages={"invalid": "This must be a UUID."})
+    conversation_id = ConversationFilter()
     state = ChoiceFilter(method="filter_state", error_messages={"invalid_choice": "Unknown."})
     since, until = _day_filter(), _day_filter()
 

@@ -15,6 +15,7 @@ from memoryproject.adminkit.base import read_id
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
 from semantic.curation import REASON_AT_MOST
+from wings.console.forms import read_choice_id
 from wings.console.models import ImportBatch, ImportRun
 from wings.console.pages import Answer, action_for, admin_page, get_row
 from wings.transfer import imports, peer_runs
@@ -63,10 +64,10 @@ def _take_file(request: HttpRequest, tenant: Tenant) -> ImportRun:
     whose: dict[str, Any] = {"tenant": tenant, "person": request.user.get_username()}
     if source:
         return _take_export(upload, source, request.POST.get("user", "").strip(), **whose)
-    conversation_id = request.POST.get("conversation_id", "").strip()
+    conversation_id = read_choice_id(request.POST.get("conversation_id", ""))
     conversation = read_id(conversation_id)
     if conversation_id and conversation is None:
-        raise Problem("The conversation must be given by its UUID.")
+        raise Problem("Choose a conversation of the list, or give its whole id.")
     return imports.start_run(name=name, file=upload.file, conversation=conversation, **whose)
 
 

@@ -388,8 +388,9 @@ def test_a_memory_test_is_made_from_its_list(curator: Client, ana: Agent, told: 
     )
     assert reverse("console:test_new") in listed.content.decode()
     page = curator.get(reverse("console:test_new")).content.decode()
-    assert f'<option value="{told}">' in page
-    asked = {"query": "Where does Mira live?", "conversation": str(told)}
+    line = re.search(rf'<option value="(Jonas, Mira · [^"]+ · {told})">', page)
+    assert line is not None
+    asked = {"query": "Where does Mira live?", "conversation": line[1]}
     refused = curator.post(reverse("console:test_new"), asked)
     assert refused.status_code == 400 and "Expect something" in refused.content.decode()
     asked["must_not_say"] = "Zanzibar\nTimbuktu"

@@ -61,7 +61,7 @@ class MemoryTestForm(TextForm):
 
 class NewTestForm(MemoryTestForm):
     query = forms.CharField(max_length=QUERY_AT_MOST)
-    conversation = ConversationField(widget=pages.CONVERSATION_INPUT)
+    conversation = ConversationField()
     field_order = ("query", "conversation")
 
 

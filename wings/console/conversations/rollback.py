@@ -14,7 +14,7 @@ from memoryproject.tenancy.models import APIKey, Tenant
 from semantic.curation import Act
 from wings.console import pages
 from wings.console.facts.forms import CURATE
-from wings.console.forms import ReasonForm, submit
+from wings.console.forms import ConversationField, ReasonForm, submit
 from wings.console.texts import TEXTS
 from wings.rollback import rollback
 
@@ -33,12 +33,7 @@ class SourceForm(ReasonForm):
     posted_by = forms.ModelChoiceField(
         APIKey.across_tenants.none(), required=False, empty_label="any"
     )
-    conversation = forms.ModelChoiceField(
-        Conversation.across_tenants.none(),
-        to_field_name="external_id",
-        required=False,
-        widget=forms.TextInput(attrs={"list": "conversation-choices"}),
-    )
+    conversation = ConversationField(required=False)
     speaker = forms.CharField(required=False, max_length=200)
     role = forms.ChoiceField(required=False, choices=[("", "any"), *Role.choices])
     field_order = ("since", "posted_by", "conversation", "speaker", "role", "reason")
@@ -48,8 +43,15 @@ class SourceForm(ReasonForm):
         keys = APIKey.objects.of(tenant).order_by("name", "id")
         offered = keys.filter(id__in=keys.values("id")[:KEYS_AT_MOST])
         self.fields["posted_by"].queryset = offered  # type: ignore[attr-defined]
-        mine = Conversation.objects.of(tenant)
-        self.fields["conversation"].queryset = mine  # type: ignore[attr-defined]
+        self._tenant = tenant
+
+    def clean_conversation(self) -> Conversation | None:
+        """Return the tenant's conversation, by the agent's id."""
+        named = self.cleaned_data["conversation"]
+        found = Conversation.objects.of(self._tenant).filter(external_id=named).first()
+        if named and found is None:
+            raise forms.ValidationError("The tenant has no such conversation.")
+        return found
 
 
 @pages.admin_page(

@@ -43,7 +43,7 @@ class PolicyForm(TextForm):
 
 
 class HoldForm(ReasonForm):
-    conversation = ConversationField(required=False, widget=pages.CONVERSATION_INPUT)
+    conversation = ConversationField(required=False)
     person = forms.ModelChoiceField(Person.across_tenants.none(), required=False)
     field_order = ("conversation", "person", "reason")
 

@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest
@@ -30,6 +29,7 @@ from retrieval.models import Retrieval
 from retrieval.request import SEMANTIC_LIMIT, RecallRequest
 from retrieval.search.in_conversation import EPISODIC_LIMIT
 from semantic.engines import Category
+from wings.console.forms import read_choice_id
 from wings.console.pages import Answer, admin_page, list_conversations
 
 PERMISSION = "retrieval.run_playground"
@@ -64,11 +64,14 @@ class Row(NamedTuple):
 def show_playground(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show the form, and the results for the question in the address."""
     params = request.GET
-    chosen = read_id(params.get("conversation_id", ""))
+    chosen = read_choice_id(params.get("conversation_id", ""))
+    chosen_id = read_id(chosen)
+    offered = list_conversations(request, chosen=chosen_id)
     return {
         "params": params,
         "tenant": tenant,
-        "conversations": partial(list_conversations, request, chosen=chosen),
+        "conversations": offered,
+        "chosen": next((line for line, _ in offered if line.endswith(f" {chosen_id}")), chosen),
         **(answer_question(request, tenant, params) if "query" in params else {}),
         "is_fullwidth": "1",
         "details": [word for word in DETAILS if word != "auto"],
@@ -105,6 +108,8 @@ def read_body(params: Mapping[str, str]) -> dict[str, Any]:
     An invalid number stays text, so that the API's form reports it.
     """
     body: dict[str, Any] = {name: params[name] for name in WORDS if params.get(name)}
+    if "conversation_id" in body:
+        body["conversation_id"] = read_choice_id(body["conversation_id"])
     body |= {name: _to_number(params[name]) for name in NUMBERS if params.get(name)}
     if params.get("explain"):
         body["explain"] = True
