@@ -10,6 +10,7 @@ from memoryproject.adminkit.base import Listing, ReadOnlyAdmin, read_id
 from memoryproject.tenancy import walls
 from wings.people import queries
 from wings.people.models import Alias, Merge, Person
+from wings.people.same import find_pairs
 
 KNOWN_AT_MOST = 100
 
@@ -20,6 +21,8 @@ class PersonAdmin(ReadOnlyAdmin):
     list_filter = ("tenant",)
     search_fields = ("name",)
     list_before_template = "console/people/bar.html"
+    empty_title = "Nobody was added as a person"
+    """What an empty list says, below who is known without that."""
     listings = (
         Listing("Names and ids", Alias, "person"),
         Listing("Merged into others", Merge, "person"),
@@ -32,7 +35,8 @@ class PersonAdmin(ReadOnlyAdmin):
         tenant_id = read_id(walls.get_seen())
         known = queries.find_known(tenant_id, words, at_most=KNOWN_AT_MOST)
         shown = [one for one in known if one.person_id is None]
-        return super().changelist_view(request, {"known": shown, **(extra_context or {})})
+        beside = {"known": shown, "pairs": find_pairs(shown)}
+        return super().changelist_view(request, {**beside, **(extra_context or {})})
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Person], search_term: str

@@ -1,7 +1,7 @@
 """Finds who may be the same person as somebody: by a word of the name, or by who speaks alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from django.db.models import Exists, OuterRef, Q
 
@@ -40,6 +40,19 @@ def find_same(tenant: Tenant, identity: Identity, name: str) -> list[tuple[Known
         if one.person_id not in left_out and (one.person_id or one.name not in names)
     ]
     return others[:AT_MOST]
+
+
+def find_pairs(known: Iterable[Known]) -> list[tuple[Known, Known]]:
+    """Return user ids with who alone speaks in their conversations, of those without a person."""
+    named = {(one.tenant, one.kind, one.name): one for one in known if one.person_id is None}
+    users = [one for one in named.values() if one.kind == Alias.Kind.USER][:AT_MOST]
+    found = ((user, *pair) for user in users for pair in _find_alone(user.tenant, user.identity))
+    speaker = Alias.Kind.SPEAKER
+    return [
+        (user, named[user.tenant, kind, name])
+        for user, kind, name in found
+        if kind == speaker and (user.tenant, kind, name) in named
+    ]
 
 
 def _find_candidates(tenant: Tenant, identity: Identity, name: str) -> Iterator[tuple[Known, str]]:

@@ -46,6 +46,26 @@ def test_who_only_spoke_is_listed_and_found_without_anybodys_doing(
     assert "Add as a person" not in shown
 
 
+def test_a_user_id_and_who_alone_speaks_under_it_are_added_as_one_person(
+    curator: Client, auditor: Client, ana: Agent, talk: str
+) -> None:
+    address = page(Person, "changelist")
+    listed = curator.get(address).content.decode()
+    assert "There is nothing yet" not in listed and "Nobody was added as a person" in listed
+    assert "add as one" not in auditor.get(address).content.decode()
+    for kind, value in (("user", "mira-1"), ("speaker", "Mira")):
+        known = reverse("console:person_known")
+        shown = curator.get(known, {"tenant": "ana's", "kind": kind, "value": value})
+        form = shown.content.decode().partition('id="same-h"')[2].partition("</form>")[0]
+        assert "add as one" in form
+    sent = dict(re.findall(r'name="(\w+)" value="([^"]*)"', listed.partition(">May be")[2]))
+    assert (sent["name"], sent["user_ids"], sent["speakers"]) == ("Mira", "mira-1", "Mira")
+    sent["tenant"] = html.unescape(sent["tenant"])
+    made = curator.post(reverse("console:person_new"), sent)
+    assert made["Location"] == page(Person, "change", Person.across_tenants.get().pk)
+    assert "add as one" not in curator.get(address).content.decode()
+
+
 def test_a_person_is_found_by_name_id_and_speaker(curator: Client, talk: str) -> None:
     mira = add(curator, "Mrs. Kowalska", user_ids="mira-1", speakers="Mira")
     for words in ("kowalska", "RA-1", "mira"):
