@@ -83,10 +83,12 @@ def test_a_curator_accepts_an_entry_and_is_told_how_to_undo_it(
     assert talk.held() == {HARBOUR, PIANO, TOE}
     text = read(curator, done=made.id)
     assert page(type(made), "change", made.id) in text and "Nothing is to be decided" in text
+    assert 'data-count="mine">1</b>' in text
     undo = reverse("console:changeset_revert", args=[made.id])
     assert f'action="{undo}"' in text and 'data-key="u"' in text
     curator.post(undo, {"undo-reason": "undone at once", "next": queue})
     assert BAKERY in talk.held() and LEFT.format(1) in read(curator, done=made.id)
+    assert 'data-count="mine">0</b>' in read(curator)
 
 
 def test_a_curator_merges_two_facts_that_only_seem_to_contradict(
@@ -106,6 +108,7 @@ def test_a_curator_corrects_either_fact_in_the_queue(curator: Client, talk: Talk
     answer = decide(curator, "correct", entry=entry, sentence="Mira works at sea.")
     assert answer.status_code == 302 and "done=" in answer["Location"]
     assert "Mira works at sea." in talk.held() and HARBOUR not in talk.held()
+    assert 'data-count="team">0</b>' in read(curator), "a correction answers no question"
 
 
 def test_a_curator_declines_an_entry(curator: Client, talk: Talk) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,7 +23,7 @@ from memoryproject.tenancy.models import Tenant
 from semantic import corrections, curation
 from semantic.curation import REASON_AT_MOST, Act
 from semantic.engines import SuggestionKind
-from semantic.models import Change, Changeset, Fact
+from semantic.models import Change, Changeset, Fact, Suggestion
 from wings.console.facts.actions import SEES_FACT, read_versions
 from wings.console.facts.page import find_done
 from wings.console.pages import Answer, admin_page, record
@@ -206,13 +207,19 @@ def _read(request: HttpRequest, tenant: Tenant, *, problem: str = "") -> dict[st
 
 
 def count_decided(tenant: Tenant, *, now: datetime) -> Counter[str]:
-    """Return how many changes people made since midnight (UTC) that are in effect, by person."""
+    """Return how many of today's answers (UTC) to suggestions and pending facts hold, by person.
+
+    What else people changed, such as corrections, is not counted.
+    """
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     today = Changeset.objects.of(tenant).filter(started_at__gte=midnight)
     undone = today.filter(reverts__isnull=False).values("reverts")
-    made = today.filter(kind=Changeset.Kind.CURATION).exclude(id__in=undone)
-    by_people = made.exclude(actor__startswith=triage.AUTOMATIC)
-    return Counter(by_people.values_list("actor", flat=True))
+    notes = (curation.APPROVED, curation.REJECTED)
+    reviewed = Change.objects.of(tenant).filter(changeset__in=today, note__in=notes)
+    suggested = Suggestion.objects.of(tenant).filter(decided_by__in=today)
+    answers = Q(id__in=suggested.values("decided_by")) | Q(id__in=reviewed.values("changeset"))
+    by_people = today.filter(answers).exclude(actor__startswith=triage.AUTOMATIC)
+    return Counter(by_people.exclude(id__in=undone).values_list("actor", flat=True))
 
 
 def _read_done(done: Changeset | None) -> dict[str, Any]:

@@ -77,7 +77,8 @@ async function decide(card, form, button) {
   card.removeAttribute("data-card");
   card.dataset.done = "";
   card.inert = false;
-  const steps = { left: -1, ...(card.querySelector("form") ? { mine: 1, team: 1 } : {}) };
+  const isAnswer = card.querySelector("form") && button.value !== "correct";
+  const steps = { left: -1, ...(isAnswer ? { mine: 1, team: 1 } : {}) };
   for (const [name, step] of Object.entries(steps)) {
     if (readCount(name)) readCount(name).textContent = Number(readCount(name).textContent) + step;
   }
