@@ -14,22 +14,24 @@ from memoryproject.ai.llm import strict_schema
 from memoryproject.ai.prompts import build_prompt
 from semantic.llm.replies import ConsolidationReply
 from wings.ask.replies import AskReply
+from wings.console.try_it.replies import ChatReply
 
 REPLIES = {
     "segment": SegmentationReply,
     "review": ReviewReply,
     "consolidate": ConsolidationReply,
     "ask": AskReply,
+    "chat": ChatReply,
 }
 PROMPTS = [
     path
-    for folder in ("episodic/llm", "semantic/llm", "wings/ask")
+    for folder in ("episodic/llm", "semantic/llm", "wings/ask", "wings/console/try_it")
     for path in (settings.BASE_DIR / folder / "prompts").glob("*.md")
 ]
 
 
 def test_there_are_prompts_to_check() -> None:
-    assert len(PROMPTS) == 4
+    assert len(PROMPTS) == 5
 
 
 @pytest.mark.parametrize("path", PROMPTS, ids=lambda path: path.stem)

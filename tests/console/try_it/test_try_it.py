@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from episodic.models import Conversation, Message
 from jobs.draining import drain_jobs
@@ -15,6 +18,8 @@ from memoryproject.tenancy import quotas
 from retrieval.models import Retrieval
 from semantic.models import Fact
 from tests.conftest import Agent
+from tests.llm.conftest import model as model
+from tests.model_server import Asked, ModelServer, Reply, says
 from wings.console.try_it.page import SENTENCES
 from wings.erasure.models import Erasure
 
@@ -40,11 +45,12 @@ def test_a_line_becomes_a_fact_that_an_agent_gets(curator: Client, ana: Agent) -
     page = post(curator, content=ALLERGY, name="Kim")
     assert page.status_code == 200 and ALLERGY in read(page)
     assert "Not yet processed" in read(page) and "data-working" not in read(page)
+    assert "Make memories now" in read(page)
     assert "data-working" in read(post(curator, "_flush"))
     drain_jobs()
 
     page = open_page(curator)
-    assert "data-working" not in read(page)
+    assert "data-working" not in read(page) and "Make memories now" not in read(page)
     home = Conversation.objects.of(ana.tenant).get()
     (fact,) = Fact.objects.of(ana.tenant).filter(conversation=home)
     assert [entry.fact for block in page.context["blocks"] for entry in block.facts] == [fact]
@@ -57,6 +63,26 @@ def test_a_line_becomes_a_fact_that_an_agent_gets(curator: Client, ana: Agent) -
     page = open_page(curator, query="What am I allergic to?", max_tokens=40)
     assert 0 < page.context["tokens"] <= 40 and "peanuts" in page.context["text"]
     assert Retrieval.objects.of(ana.tenant).count() == 1, "the page's questions leave no receipt"
+
+
+def test_a_model_answers_each_line_from_memory_or_says_in_words_why_not(
+    curator: Client, ana: Agent, model: ModelServer, settings: Settings
+) -> None:
+    def answer(asked: Asked) -> Reply:
+        assert asked.user.count(f"Kim: {json.dumps(ALLERGY)}") == 1 and "Memory:" in asked.user
+        return says({"text": "No peanuts, then."})
+
+    model.script("chat", answer)
+    page = post(curator, content=ALLERGY, name="Kim")
+    said = [(line.role, line.text) for line in page.context["lines"]]
+    assert said == [("user", ALLERGY), ("assistant", "No peanuts, then.")]
+    model.script("chat", says("no JSON"))
+    page = post(curator, content="And now?")
+    assert "The language model gave no answer of use" in read(page)
+    settings.ASK_BUDGET = Decimal(1)
+    page = post(curator, content="And now again?")
+    assert "The model has no price, and there is a budget" in read(page)
+    assert [line.role for line in page.context["lines"]] == ["user", "assistant", "user", "user"]
 
 
 def test_what_is_said_is_named_after_the_person(curator: Client, boss: Client, ana: Agent) -> None:

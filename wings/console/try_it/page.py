@@ -7,6 +7,7 @@ person and tenant, named after the person.
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -15,9 +16,13 @@ from episodic import queries, services
 from episodic.api import AddMessageInput, make_message
 from episodic.models import Conversation, Role
 from episodic.revealing import Reader
+from indexing.tenant_search import QUERY_AT_MOST
 from jobs.models import OPEN, Job
 from memoryproject.edge.errors import Problem
 from memoryproject.tenancy.models import Tenant
+from retrieval.models import Retrieval
+from retrieval.recall import draft_answer
+from retrieval.request import RecallRequest
 from wings.console.conversations import timeline
 from wings.console.conversations.page import read_progress
 from wings.console.conversations.timeline import MESSAGES_A_PAGE
@@ -25,6 +30,7 @@ from wings.console.erasing.page import ERASE, carry_out
 from wings.console.facts.forms import CURATE
 from wings.console.pages import Answer, admin_page, show_problems
 from wings.console.playground import page as playground
+from wings.console.try_it.replies import ask_model
 from wings.erasure.models import Erasure, Scope
 
 PERMISSIONS = (
@@ -58,8 +64,13 @@ def show_try_it(request: HttpRequest, tenant: Tenant) -> Answer:
     """Show what was said, what it became, and what an agent would get; store a line if posted."""
     errors: dict[str, str] = {}
     if request.method == "POST":
-        errors = store_line(request, tenant)
+        sent: Any = request.POST
+        line = {name: sent[name] for name in ("name", "content") if sent.get(name)}
+        errors = store_line(request, tenant, Role.USER, line)
         if not errors:
+            if has_model():
+                with show_problems(request):
+                    store_answer(request, tenant, line["content"])
             return redirect(PAGE)
     external_id = make_external_id(request, tenant)
     conversation = queries.find_conversation(tenant, external_id)
@@ -67,6 +78,7 @@ def show_try_it(request: HttpRequest, tenant: Tenant) -> Answer:
         "tenant": tenant,
         "agent": name_agent(request),
         "sentences": SENTENCES,
+        "answers": has_model(),
         "speaker": "",
         "params": {"max_tokens": MAX_TOKENS},
     }
@@ -83,13 +95,14 @@ def show_try_it(request: HttpRequest, tenant: Tenant) -> Answer:
     return {**shown, "errors": errors or shown.get("errors", {}), "is_fullwidth": "1"}
 
 
-def store_line(request: HttpRequest, tenant: Tenant) -> dict[str, str]:
-    """Store a posted line as the user's message; return what is wrong with it, by field."""
-    line = {name: request.POST[name] for name in ("name", "content") if request.POST.get(name)}
+def store_line(
+    request: HttpRequest, tenant: Tenant, role: Role, line: dict[str, str]
+) -> dict[str, str]:
+    """Store a line as a message; return what is wrong with it, by field."""
     body = {
         "conversation_id": str(make_external_id(request, tenant)),
         "agent_id": name_agent(request),
-        "message": {"role": Role.USER.value, **line},
+        "message": {"role": role.value, **line},
     }
     form = AddMessageInput(data=body)
     if not form.is_valid():
@@ -107,6 +120,30 @@ def store_line(request: HttpRequest, tenant: Tenant) -> dict[str, str]:
     except Problem as problem:
         return {"content": problem.message}
     return {}
+
+
+def has_model() -> bool:
+    return str(settings.LLM) != "offline"
+
+
+def store_answer(request: HttpRequest, tenant: Tenant, line: str) -> None:
+    """Let the language model answer a line, from what an agent would get for it.
+
+    Raises:
+        Problem: it gave no answer, or none that can be stored.
+    """
+    conversation = _get_conversation(request, tenant)
+    question = RecallRequest(
+        kind=Retrieval.Kind.RETRIEVE,
+        conversation_id=conversation.external_id,
+        query=line[:QUERY_AT_MOST],
+        max_tokens=MAX_TOKENS,
+    )
+    memory = draft_answer(tenant=tenant, request=question, now=timezone.now()).text
+    said = [row for row in read_memory(request, conversation)["lines"] if not row.is_masked]
+    answer = {"content": ask_model(conversation, memory, said)}
+    for fault in store_line(request, tenant, Role.ASSISTANT, answer).values():
+        raise Problem(f"The model's answer could not be stored: {fault}")
 
 
 def read_memory(request: HttpRequest, conversation: Conversation) -> dict[str, Any]:
@@ -130,6 +167,7 @@ def read_memory(request: HttpRequest, conversation: Conversation) -> dict[str, A
         "speaker": own[-1].name if own else "",
         "progress": read_progress(request, conversation),
         "is_working": jobs.exists(),
+        "is_unprocessed": any(line.episode_id is None for line in lines),
     }
 
 
