@@ -15,7 +15,7 @@ from jobs.models import Job, LLMCall
 from retrieval.models import Retrieval
 from semantic.models import Changeset, Fact
 from tests.browser.conftest import PASSWORD
-from tests.browser.story import BANK, FRONT_DESK, LONELY, RULE, WRONG_SENTENCE, Story
+from tests.browser.story import BANK, FRONT_DESK, RULE, WRONG_SENTENCE, Story
 from wings.erasure.models import Erasure
 from wings.notes.models import Link, Note
 
@@ -54,11 +54,6 @@ def _nora(story: Story) -> str:
 def _episode(story: Story) -> str:
     served = Episode.across_tenants.filter(conversation__external_id=story.nora)
     return reverse("admin:episodic_episode_change", args=[served.order_by("id")[0].id])
-
-
-def _wrong_graph(story: Story) -> str:
-    fact = Fact.across_tenants.get(tenant=story.agent.tenant, fact=WRONG_SENTENCE)
-    return reverse("console:graph", args=[fact.id])
 
 
 def _preview_undoing(page: Page) -> None:
@@ -145,8 +140,6 @@ SCREENS = [
     Screen("note", "curator", _note(RULE, "admin:notes_note_change")),
     Screen("note-plan", "auditor", _row(Note, source_type="plan_summary")),
     Screen("note-change", "curator", _note(RULE, "admin:notes_note_change", "?like=1")),
-    Screen("graph", "curator", _wrong_graph),
-    Screen("graph-lonely", "curator", _note(LONELY, "console:graph")),
     Screen("link", "curator", _row(Link)),
     Screen("link-remove", "curator", _link_removal),
     Screen("compare", "curator", _page("console:compare", tenant=BANK, since="2026-01-01")),

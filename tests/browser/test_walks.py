@@ -234,24 +234,19 @@ def test_nobody_takes_over_the_page_of_who_reads_a_message(visit: LogIn, story: 
     assert "taken over" not in tab.page.title()
 
 
-def test_a_curator_walks_the_graph_and_makes_a_link_by_keyboard(visit: LogIn, story: Story) -> None:
+def test_a_curator_makes_a_link_by_keyboard_and_deletes_it(visit: LogIn, story: Story) -> None:
     tab = visit("curator")
     page = tab.page
-    fact = Fact.objects.of(story.agent.tenant).get(fact=WRONG_SENTENCE)
-    tab.open(reverse("admin:semantic_fact_change", args=[fact.id]))
-    tab.click(page.get_by_role("link", name="Graph"))
-    table = page.get_by_role("region", name="within 2 steps")
-    expect(table).to_contain_text("Dog insurance")
-    tab.click(page.get_by_role("link", name="Centre on Dog insurance").first)
-    expect(page.locator(".graph-centre")).to_contain_text("Dog insurance")
+    offer = Note.objects.of(story.agent.tenant).get(label="Dog insurance")
     alone = Note.objects.of(story.agent.tenant).get(label=LONELY)
+    tab.open(reverse("admin:notes_note_change", args=[offer.id]))
+    tab.press("l")
     page.get_by_label("This memory …").select_option("mentions")
-    page.get_by_label("… the other one").fill(reverse("console:graph", args=[alone.id]))
+    page.get_by_label("… the other one").fill(reverse("admin:notes_note_change", args=[alone.id]))
     page.keyboard.press("Enter")
-    expect(table).to_contain_text(LONELY)
-    tab.click(table.get_by_role("link", name=LONELY, exact=True))
-    expect(page.locator(".fact-sentence")).to_have_text(LONELY)
-    tab.click(page.get_by_role("link", name="delete …"))
+    expect(page.locator(".note-links")).to_contain_text(LONELY)
+    link = Link.objects.of(story.agent.tenant).get(to_memory=alone.id)
+    tab.open(reverse("console:link_remove", args=[link.id]))
     tab.click(page.get_by_role("button", name="Delete the link"))
     assert not Link.objects.of(story.agent.tenant).filter(to_memory=alone.id).exists()
 

@@ -147,7 +147,6 @@ PAGES = {
     "console:person_unmerge": Page("cs", get=405, post=400),
     "console:instructions_new": Page("cs", post=302),  # an empty version clears them
     "console:instructions_undo": Page("cs", get=405, post=302),
-    "console:graph": Page("cas", post=200),
     "console:compare": Page("cas", post=200),
     "console:review_queue": Page("cas", post=200),
     "console:review_decide": Page("cs", get=405, post=400),

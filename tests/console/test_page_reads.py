@@ -177,12 +177,12 @@ def test_pages_with_content_are_put_on_record_and_others_are_not(
     page = "admin:episodic_conversation_change"
     assert curator.get(reverse(page, args=[home.id])).status_code == 200
     assert curator.get(reverse("admin:semantic_fact_changelist")).status_code == 200
-    assert curator.get(reverse("console:graph", args=[fact.id])).status_code == 200
+    assert curator.get(reverse("admin:semantic_fact_change", args=[fact.id])).status_code == 200
     assert curator.get(reverse(page, args=[uuid.uuid4()])).status_code == 404
     assert read_log(ana) == [
         ("curator", page, home.id),
         ("curator", "admin:semantic_fact_changelist", None),
-        ("curator", "console:graph", fact.id),
+        ("curator", "admin:semantic_fact_change", fact.id),
     ]
     assert read_log(cleo) == []
 

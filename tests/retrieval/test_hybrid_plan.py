@@ -130,7 +130,6 @@ def find_wasteful_joins(plan: dict[str, Any]) -> list[str]:
 
 
 WHOLE = {
-    "between.sql": read_file("between.sql"),
     "find.sql": read_find(),
     "hybrid.sql": read_hybrid(),
     "links.sql": read_edges("links.sql", once=False),
@@ -224,7 +223,6 @@ def test_no_join_compares_each_row_with_each(ana: Agent) -> None:
         measure_pace(ana.tenant, spans=[(NOW, NOW + timedelta(days=1000))], at_most=100)
         links.walk(tenant=ana.tenant, start=hub, depth=3)
         links.links_of(tenant=ana.tenant, memory_id=hub, at_most=100)
-        links.links_between(tenant=ana.tenant, memory_ids=[hub, *others])
         links.neighbours(tenant=ana.tenant, memory_ids=[hub, *others])
     assert {name for name, _ in plans} == WHOLE.keys()
     files = {path.name for path in (settings.BASE_DIR / "retrieval" / "sql").glob("*.sql")}

@@ -13,7 +13,6 @@ from django.utils.crypto import salted_hmac
 from django.utils.deprecation import MiddlewareMixin
 
 from episodic.revealing import Reader
-from indexing.models import Memory
 from memoryproject.adminkit.base import read_id
 from memoryproject.adminkit.site import find_lists
 from memoryproject.tenancy.models import Tenant
@@ -27,7 +26,7 @@ from wings.people.models import Person
 KEPT = timedelta(days=365)
 HOME = "admin:index"
 OWNERS: dict[str, Any] = {
-    "fact_id": Fact, "retrieval_id": Retrieval, "memory_id": Memory, "person_id": Person,
+    "fact_id": Fact, "retrieval_id": Retrieval, "person_id": Person,
     "changeset_id": Changeset, "note_id": Note, "link_id": Link, "run_id": ImportRun,
 }  # fmt: skip
 """Table that a page of the console is about, by the name of its address pattern."""

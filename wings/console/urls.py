@@ -13,12 +13,11 @@ from wings.console.erasing import page as erasing
 from wings.console.erasing import retention
 from wings.console.facts import actions as facts
 from wings.console.facts import changes, marks
-from wings.console.graph import links
-from wings.console.graph import page as graph
 from wings.console.home import page as home
 from wings.console.instructions import page as instructions
 from wings.console.jobs import page as jobs
 from wings.console.keys import page as keys
+from wings.console.notes import links
 from wings.console.notes import page as notes
 from wings.console.notifications import page as notifications
 from wings.console.palette import page as palette
@@ -72,7 +71,6 @@ urlpatterns = [
     ),
     path("links/draw/", links.create_link, name="link_draw"),
     path("links/<uuid:link_id>/remove/", links.delete_link, name="link_remove"),
-    path("graph/<uuid:memory_id>/", graph.show_graph, name="graph"),
     path("compare/", changes.show_comparison, name="compare"),
     path("review-queue/", queue.show_queue, name="review_queue"),
     path("review-queue/decide/", queue.decide, name="review_decide"),

@@ -20,10 +20,10 @@ from wings.console.erasing import page as erasing
 from wings.console.erasing.rows import ERASER
 from wings.console.facts import actions, changes
 from wings.console.facts import page as fact_page
-from wings.console.graph import links
 from wings.console.instructions import page as instructions_page
 from wings.console.jobs import page as job_page
 from wings.console.keys import page as key_page
+from wings.console.notes import links
 from wings.console.notes import page as note_page
 from wings.console.people import page as person_page
 from wings.console.signin.adapters import remove_second_factors
@@ -37,7 +37,7 @@ from wings.people.models import Person
 SHOWS_CONTENT = (
     page_reads.HOME, "admin:jobs_job_change", "admin:autocomplete", "console:search",
     "console:case_file", "console:case", "console:case_test", "console:playground",
-    "console:try_it", "console:graph", "console:link_remove", "console:compare",
+    "console:try_it", "console:link_remove", "console:compare",
     "console:review_queue", "console:review_decide", "console:review_allow", "console:ask_again",
     "console:fact_correct", "console:fact_invalidate", "console:fact_restore",
     "console:fact_marks", "console:facts_invalidate", "console:facts_restore",
@@ -69,7 +69,7 @@ WING = Wing(
         ),
         Changeset: Story("console/facts/changeset.html", changes.get_story),
         Note: Story("console/notes/note.html", note_page.get_story),
-        Link: Story("console/graph/link.html", links.get_link_story),
+        Link: Story("console/notes/link.html", links.get_link_story),
         InstructionVersion: Story("console/instructions/version.html", instructions_page.get_story),
         Person: Story("console/people/person.html", person_page.get_story),
         Withholding: Story("console/conversations/quarantine.html", rollback.get_story),

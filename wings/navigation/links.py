@@ -16,7 +16,7 @@ from memoryproject.database.clock import execute
 from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy import walls
 from memoryproject.tenancy.models import Tenant
-from retrieval.statements import read_edges, read_file
+from retrieval.statements import read_edges
 from semantic.models import Fact
 from wings.notes.link_services import has_memory
 from wings.notes.models import Note
@@ -68,17 +68,6 @@ class Edge(NamedTuple):
     made_by: str
     actor: str | None
     created_at: datetime | None
-
-
-class Between(NamedTuple):
-    """A link between two memories. `link_id` is None where the server derives it."""
-
-    link_id: uuid.UUID | None
-    from_id: uuid.UUID
-    to_id: uuid.UUID
-    link_type: str
-    made_by: str | None
-    actor: str | None
 
 
 Place = tuple[uuid.UUID, str, bool]
@@ -189,17 +178,6 @@ def links_of(
         for row in rows
         if seen is None or row[1] in seen
     ]
-
-
-def links_between(
-    *, tenant: Tenant, memory_ids: Sequence[uuid.UUID], link_types: Sequence[str] = LINK_TYPES
-) -> list[Between]:
-    """Return every link with both ends among the memories; one statement.
-
-    Unknown memories and deleted notes are ignored.
-    """
-    params = {"tenant": tenant.id, "memories": list(memory_ids), "types": list(link_types)}
-    return [Between(*row) for row in execute(read_file("between.sql"), params)]
 
 
 def neighbours(

@@ -18,10 +18,10 @@ from memoryproject.adminkit.values import pretty_json
 from memoryproject.edge.errors import Problem
 from retrieval.models import ContextSection
 from wings.console.forms import ReasonForm, submit
-from wings.console.graph.links import CURATE, SEEN_BY, LinkForm
 from wings.console.highlights import mark_difference, show_difference
 from wings.console.labels import MemoryLabel, list_servings, name_memories
 from wings.console.notes.forms import NoteForm
+from wings.console.notes.links import CURATE, LinkForm
 from wings.console.pages import (
     Answer,
     admin_page,
@@ -58,7 +58,6 @@ def get_story(request: HttpRequest, note: Note) -> Mapping[str, Any]:
         "metadata": pretty_json(note.metadata) if note.metadata else "",
         "versions": versions if len(versions) > 1 else [],
         "older": older,
-        "sees_graph": request.user.has_perms(SEEN_BY) and note.deleted_at is None,
         "links": links[:LINKS_AT_MOST],
         "more_links": len(links) > LINKS_AT_MOST,
         "served": list_servings(note, SERVED_AT_MOST) if sees("retrieval.view_retrieval") else [],

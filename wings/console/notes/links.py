@@ -20,11 +20,11 @@ from wings.console.pages import Answer, admin_page, find_way_back, get_row, reco
 from wings.notes import link_services
 from wings.notes.models import Link
 
-SEEN_BY = ("notes.view_link", "notes.view_note", "semantic.view_fact", "episodic.view_episode")
 CURATE = "notes.curate_note"
 SEES_LINK = ("notes.view_link", CURATE)
 AN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 ADDRESS_AT_MOST = 500
+LIST = "admin:notes_link_changelist"
 
 
 class LinkForm(TextForm):
@@ -42,15 +42,10 @@ class LinkForm(TextForm):
 
 def get_link_story(request: HttpRequest, link: Link) -> dict[str, Any]:
     start, goal = name_ends(link, Reader(request.user))
-    return {
-        "start": start,
-        "goal": goal,
-        "says": LINK_WORDS[link.link_type],
-        "sees_graph": start is not None and request.user.has_perms(SEEN_BY),
-    }
+    return {"start": start, "goal": goal, "says": LINK_WORDS[link.link_type]}
 
 
-@admin_page("console/graph/link_create.html", "Create a link", *SEES_LINK, posts=True)
+@admin_page("console/notes/link_create.html", "Create a link", *SEES_LINK, posts=True)
 def create_link(request: HttpRequest) -> Answer:
     form = LinkForm(request.POST)
 
@@ -69,24 +64,21 @@ def create_link(request: HttpRequest) -> Answer:
         if is_new:
             _record_link(request, link, "created")
         messages.success(request, "Created." if is_new else "This link was there already.")
-        graph = reverse("console:graph", args=[memory.id])
-        return redirect(find_way_back(request, otherwise=graph))
+        return redirect(find_way_back(request, otherwise=reverse(LIST)))
 
     return submit(form, create) or {"status": 400, "link_form": form}
 
 
-@admin_page("console/graph/link_delete.html", "Delete a link", *SEES_LINK)
+@admin_page("console/notes/link_delete.html", "Delete a link", *SEES_LINK)
 def delete_link(request: HttpRequest, link_id: uuid.UUID) -> Answer:
     link = get_row(Link, link_id, "from_memory", "to_memory")
     start, goal = name_ends(link, Reader(request.user))
-    way_back = reverse("console:graph", args=[link.from_memory_id])
+    way_back = reverse(LIST) if start is None else start.page
     if request.method == "POST":
         with transaction.atomic():
             _record_link(request, link, "deleted")
             link_services.delete_link(tenant=link.tenant, link_id=link.id)
         messages.success(request, "Deleted. It can be created again.")
-        if start is None:  # a deleted note has no graph
-            way_back = reverse("admin:notes_link_changelist")
         return redirect(find_way_back(request, otherwise=way_back))
     return {"link": link, "start": start, "goal": goal, "way_back": way_back}
 
