@@ -38,7 +38,7 @@ class RecallRequest:
     queries: tuple[str, ...] = ()
     """Further questions, whose answers share the budget."""
     looked_up: tuple[str, ...] = ()
-    """Likewise, but written by a model from what it was shown: no receipt stores their words."""
+    """Searched in place of the others: a model asks these; no receipt stores their words."""
     episodic_limit: int | None = None
     semantic_limit: int = SEMANTIC_LIMIT
     detail: str = "auto"
@@ -72,8 +72,8 @@ class RecallRequest:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """Return everything that is asked, the query first."""
-        return (self.query, *self.queries, *self.looked_up)
+        """Return everything that is searched for."""
+        return self.looked_up or (self.query, *self.queries)
 
     @property
     def asked(self) -> str:

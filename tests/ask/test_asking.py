@@ -24,15 +24,17 @@ from memoryproject.tenancy import limits
 from retrieval.models import Retrieval
 from semantic.models import Fact
 from tests.api.problems import assert_problem
-from tests.ask.conftest import Home, answers, cites, find_line, sentence
+from tests.ask.conftest import SERVED, Home, answers, cites, find_line, sentence
 from tests.model_server import Asked, ModelServer, Reply, fails, says
 from tests.tenancy.test_keys_of_users import bind
 from wings.ask import places
+from wings.ask.asking import LEAST_TOKENS
 
 pytestmark = pytest.mark.django_db
 
 MOVES = "I'm moving from Ghent to Rotterdam at the end of the month"
 USAGE = {"prompt_tokens": 500, "completion_tokens": 100}
+MOVE = "Which city does Mira move to?"
 GOOD = cites("Mira moves from Ghent to Rotterdam.", MOVES)
 
 
@@ -178,20 +180,36 @@ def test_an_unknown_conversation_has_no_answer(model: ModelServer, home: Home) -
     assert (body["abstained"], body["why"]) == (True, "nothing_served")
 
 
-def test_the_model_may_look_up_two_more_things_once(model: ModelServer, home: Home) -> None:
+def test_what_the_model_looks_up_is_added_to_what_it_was_shown(
+    model: ModelServer, home: Home
+) -> None:
     wanted = ("Who trains Mira?", "Who is Priya?", "Who is Teresa?")
-    model.script("ask", answers(further=wanted), answers(further=("And what else?",)))
-    body = home.read("What does Mira do by the river?")
+
+    def reply(asked: Asked) -> Reply:
+        lines = SERVED.findall(asked.user)
+        (first, text), (last, added) = lines[0], lines[-1]
+        return answers(sentence(text, (int(first), text)), sentence(added, (int(last), added)))
+
+    model.script("ask", answers(further=wanted), reply)
+    body = home.read(MOVE, max_tokens=LEAST_TOKENS)
     first, second = model.requests("ask")
-    question = '"What does Mira do by the river?"'
-    assert first.user.splitlines()[1] == second.user.splitlines()[1] == f"Question: {question}"
-    assert body["model_calls"] == 2 and body["why"] == "not_in_memory"
-    receipts = Retrieval.objects.of(home.ana.tenant).filter(kind="ask").order_by("created_at", "id")
-    assert receipts.count() == 2
-    final = receipts.get(id=body["receipt"])
-    assert final.query == "What does Mira do by the river?"  # the model's own words are not kept
-    assert final.parameters["looked_up"] == 2
-    assert final.tokens <= final.parameters["max_tokens"]
+    shown = first.user.splitlines()[1:-1]
+    assert second.user.splitlines()[1 : 1 + len(shown)] == shown
+    assert (body["model_calls"], len(body["sentences"]), body["struck"]) == (2, 2, [])
+    receipts = Retrieval.objects.of(home.ana.tenant).filter(kind="ask")
+    for name, looked_up in (("receipt", None), ("further_receipt", 2)):
+        receipt = receipts.get(id=body[name])
+        assert receipt.query == MOVE  # the model's own words are not kept
+        assert receipt.parameters.get("looked_up") == looked_up
+        assert receipt.tokens <= LEAST_TOKENS
+
+
+def test_the_model_is_not_asked_again_where_nothing_more_is_found(
+    model: ModelServer, home: Home
+) -> None:
+    model.script("ask", answers(further=(MOVE,)))
+    body = home.read("What does Mira do by the river?")
+    assert (body["model_calls"], body["why"]) == (1, "not_in_memory")
 
 
 def test_a_careless_model_is_asked_once_more(model: ModelServer, home: Home) -> None:

@@ -116,6 +116,10 @@ class AskOutput(serializers.Serializer[Any]):
     receipt = serializers.UUIDField(
         help_text="Names the retrieval that it was answered from: `GET retrievals/{id}` shows it."
     )
+    further_receipt = serializers.UUIDField(
+        allow_null=True,
+        help_text="Likewise, of the model's further questions; null: it had none.",
+    )
     model = serializers.CharField(
         allow_null=True, help_text="The model that answered; null: none was asked."
     )
@@ -178,7 +182,7 @@ def _with_receipt(response: AnyResponse, body: dict[str, Any]) -> AnyResponse:
 
 def render(answer: Answer) -> dict[str, Any]:
     """Return the values of an `AskOutput`."""
-    receipt, calls = answer.draft.receipt, answer.asker.calls
+    receipt, calls, further = answer.draft.receipt, answer.asker.calls, answer.further_draft
     costs = [call.cost for call in calls]
     return {
         "answer": " ".join(sentence.text for sentence in answer.sentences),
@@ -188,6 +192,7 @@ def render(answer: Answer) -> dict[str, Any]:
         "why": answer.why,
         "relevance": receipt.relevance,
         "receipt": str(receipt.id),
+        "further_receipt": further and str(further.receipt.id),
         "model": calls[-1].model if calls else None,
         "model_calls": len(calls),
         "cost": None if None in costs else float(sum(cost for cost in costs if cost is not None)),

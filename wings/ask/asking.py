@@ -6,7 +6,7 @@ No transaction stays open while the model is asked.
 import json
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from memoryproject.tenancy.reading import Reading
 from memoryproject.text.cleaning import clean_alone
 from retrieval.recall import Draft, recall
 from retrieval.request import RecallRequest
-from wings.ask.lines import Citation, Line, Reason, check_sentence, number_lines, read_names
+from wings.ask.lines import Citation, Line, Lines, Reason, check_sentence, read_names
 from wings.ask.replies import AskReply
 
 PROMPT = Path(__file__).parent / "prompts" / "ask.md"
@@ -64,12 +64,15 @@ class Answer:
     """An answer, what it was made from, and the number of questions to the model."""
 
     draft: Draft
+    """What was served for the question."""
     progress: Progress
     asker: DirectAsker
     sentences: list[Sentence] = field(default_factory=list)
     struck: list[Struck] = field(default_factory=list)
     further: list[str] = field(default_factory=list)
     """Further questions that the model wants to look up."""
+    further_draft: Draft | None = None
+    """What was served for these."""
 
     @property
     def why(self) -> str | None:
@@ -104,50 +107,52 @@ def ask(reading: Reading, request: RecallRequest, *, now: datetime) -> Answer:
         budget=spending.QUESTIONS,
     )
     with translating_failures():
-        request = _fit(request)
-        answer = _answer_once(reading, request, asker, now)
-        if not answer.further:
-            return answer
-        try:
-            wider = replace(request, looked_up=tuple(answer.further))
-            return _answer_once(reading, wider, asker, now)
-        except (OutOfPatience, spending.BudgetSpent):
-            return answer
+        room = _find_room(request)
+        request = replace(request, max_tokens=min(request.max_tokens or room, room))
+        answer = Answer(*recall(reading, request, now=now), asker)
+        lines = Lines()
+        _ask_model(answer, request, lines, answer.draft)
+        left = min(request.max_tokens or 0, room - answer.draft.receipt.tokens)
+        if answer.further and left >= LEAST_TOKENS:
+            wider = replace(request, looked_up=tuple(answer.further), max_tokens=left)
+            with suppress(OutOfPatience, spending.BudgetSpent):
+                answer.further_draft, _ = recall(reading, wider, now=now)
+                _ask_model(answer, request, lines, answer.further_draft)
+        return answer
 
 
-def _fit(request: RecallRequest) -> RecallRequest:
-    """Return the request with a budget that fits into one prompt."""
+def _find_room(request: RecallRequest) -> int:
+    """Return the tokens of memories that fit into one prompt."""
     room = find_room(file=PROMPT, reply=AskReply) - count_prompt_tokens(request.joined)
     fitting = round(room * ROOM_SHARE)
     if fitting < LEAST_TOKENS:
         raise Problem("The question leaves no room in the model's context: make it shorter.")
-    return replace(request, max_tokens=min(request.max_tokens or fitting, fitting))
+    return fitting
 
 
-def _answer_once(
-    reading: Reading, request: RecallRequest, asker: DirectAsker, now: datetime
-) -> Answer:
-    """Retrieve, and ask the model if anything was served."""
-    answer = Answer(*recall(reading, request, now=now), asker)
-    text, lines = number_lines(answer.draft.parts)
-    if not lines:
-        return answer
+def _ask_model(answer: Answer, request: RecallRequest, lines: Lines, draft: Draft) -> None:
+    """Ask the model from all that was served, if the draft adds a line to it."""
+    if not lines.add(draft.parts):
+        return
     question = json.dumps(put_on_one_line(request.asked), ensure_ascii=False)
     reply = ask_mended(
-        asker,
+        answer.asker,
         file=PROMPT,
-        material=f"Question: {question}\n{text}",
+        material=f"Question: {question}\n{lines.text}",
         reply=AskReply,
         check=lambda reply: reply,
     )
     if reply is None:
         raise Unavailable("The language model gave no answer of use; try again.")
-    _check(answer, reply, request, lines)
-    return answer
+    _check(answer, reply, request, lines.by_number)
 
 
 def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[int, Line]) -> None:
-    """Keep the valid sentences, cleaned as all texts are, and list the others with reasons."""
+    """Keep the valid sentences, cleaned as all texts are, and list the others with reasons.
+
+    Those of an earlier round stay if none is valid.
+    """
+    valid, struck = list[Sentence](), list[Struck]()
     names = read_names(request.joined, lines.values())
     for said in reply.sentences[:SENTENCES_AT_MOST]:
         text = clean_alone(said.text, request.links).strip()
@@ -157,9 +162,11 @@ def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[
         if not text:
             continue
         if reason is None:
-            answer.sentences.append(Sentence(text, citations))
+            valid.append(Sentence(text, citations))
         else:
-            answer.struck.append(Struck(text, reason))
+            struck.append(Struck(text, reason))
+    if valid or not answer.sentences:
+        answer.sentences, answer.struck = valid, struck
     asked = set(request.questions)
     further = (" ".join(one.split())[:FURTHER_CHARACTERS] for one in reply.further)
     answer.further = [one for one in further if one and one not in asked][:FURTHER_AT_MOST]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from enum import StrEnum
 
@@ -78,21 +78,30 @@ class Citation:
     quote: str
 
 
-def number_lines(parts: Iterable[Part]) -> tuple[str, dict[int, Line]]:
-    """Return a served text with a number before each quoting line, and these lines by number."""
-    shown, lines, heading = [], dict[int, Line](), ""
-    for line in split_lines(parts):
-        text = put_on_one_line(join(line)).strip()
-        quotes = (part for part in line if isinstance(part, Quote) and part.kind in SOURCES)
-        quote = next(quotes, None)
-        if quote is None:
-            heading = text or heading
-            shown += [text] if text else []
-        else:
-            number = len(lines) + 1
-            lines[number] = Line(SOURCES[quote.kind], quote.id, text, heading)
-            shown.append(f"[{number}] {text}")
-    return "\n".join(shown), lines
+@dataclass(slots=True)
+class Lines:
+    """Served texts as one, with a number before each quoting line; a repeated line is left out."""
+
+    text: str = ""
+    by_number: dict[int, Line] = field(default_factory=dict)
+
+    def add(self, parts: Iterable[Part]) -> bool:
+        """Add a served text; return whether it has a line that is not there yet."""
+        shown, heading, count = [self.text] * bool(self.text), "", len(self.by_number)
+        seen = {(line.id, line.text) for line in self.by_number.values()}
+        for line in split_lines(parts):
+            text = put_on_one_line(join(line)).strip()
+            quotes = (part for part in line if isinstance(part, Quote) and part.kind in SOURCES)
+            quote = next(quotes, None)
+            if quote is None:
+                heading = text or heading
+                shown += [text] if text else []
+            elif (quote.id, text) not in seen:
+                number = len(self.by_number) + 1
+                self.by_number[number] = Line(SOURCES[quote.kind], quote.id, text, heading)
+                shown.append(f"[{number}] {text}")
+        self.text = "\n".join(shown)
+        return len(self.by_number) > count
 
 
 def check_sentence(

@@ -1,6 +1,7 @@
 """Forms for an API key (new, new secret, new rate) and for a tenant's budget."""
 
 from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -28,15 +29,31 @@ def make_limit(most: int) -> forms.IntegerField:
     return forms.IntegerField(required=False, min_value=0, max_value=most)
 
 
+def make_budget() -> forms.DecimalField:
+    return forms.DecimalField(
+        required=False, min_value=0, max_value=spending.MOST, max_digits=15, decimal_places=8
+    )
+
+
 class LimitsForm(TextForm):
     """The limits of a tenant, by the names in its settings; empty: the server's."""
 
     rate = make_limit(limits.RATES_AT_MOST[limits.CALLS])
     byte_rate = make_limit(limits.RATES_AT_MOST[limits.BYTES])
     ask_rate = make_limit(limits.RATES_AT_MOST[limits.QUESTIONS])
+    ask_budget = make_budget()
     quota_bytes = make_limit(quotas.QUOTA_AT_MOST)
     quota_rows = make_limit(quotas.QUOTA_AT_MOST)
     default_scope = forms.ChoiceField(choices=DEFAULT_SCOPES[1:])
+
+    def clean_ask_budget(self) -> Decimal | None:
+        amount: Decimal | None = self.cleaned_data["ask_budget"]
+        if amount:
+            try:
+                spending.check_budget(amount)
+            except Problem as problem:
+                raise ValidationError(problem.message) from None
+        return amount
 
 
 class NewKeyForm(RateForm):
@@ -90,9 +107,7 @@ class RotationForm(forms.Form):
 class BudgetForm(TextForm):
     DEFAULT, NONE, OWN = "default", "none", "own"
     kind = forms.ChoiceField(widget=forms.RadioSelect)
-    amount = forms.DecimalField(
-        required=False, min_value=0, max_value=spending.MOST, max_digits=15, decimal_places=8
-    )
+    amount = make_budget()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

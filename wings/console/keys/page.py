@@ -156,10 +156,11 @@ def set_key_rate(request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
 
 @pages.admin_page(pages.FORM, "Set the limits", MANAGE)
 def set_limits(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
-    """Set the rates, the quota and the default scope of a tenant."""
+    """Set the rates, the quota, the budget of questions and the default scope of a tenant."""
     tenant = get_object_or_404(Tenant, id=tenant_id)
     posted = request.POST if request.method == "POST" else None
-    form = forms.LimitsForm(posted, initial={scoped.DEFAULT: CONVERSATION, **tenant.settings})
+    stored = {name: value or 0 for name, value in tenant.settings.items()}  # null: no limit
+    form = forms.LimitsForm(posted, initial={scoped.DEFAULT: CONVERSATION, **stored})
     if not form.is_valid():
         title = f"Set the limits of {tenant.name}"
         return {"title": title, "form": form, "back": values.page_address(tenant)}
@@ -168,6 +169,9 @@ def set_limits(request: HttpRequest, tenant_id: uuid.UUID) -> pages.Answer:
         for unit, name in limits.SETTINGS.items():
             limits.set_rate(tenant, params[name], unit)
         quotas.set_quota(tenant, {name: params[name] for name in (quotas.BYTES, quotas.ROWS)})
+        budget = params[spending.QUESTIONS]
+        own_budget = NOT_PROVIDED if budget is None else budget or None
+        spending.set_budget(tenant, own_budget, spending.QUESTIONS)
         tenant.change_setting(scoped.DEFAULT, params[scoped.DEFAULT])
         own = [f"{name} {params[name]}" for name in params if params[name] is not None]
         pages.record(request, tenant, f"set its limits: {', '.join(own)}")
