@@ -17,7 +17,7 @@ from episodic.models import Episode
 from episodic.read_api import ListedEpisode
 from memoryproject.edge import pages
 from memoryproject.edge.errors import NotFound, get_row
-from memoryproject.edge.fields import WordField
+from memoryproject.edge.fields import NameField, WordField
 from memoryproject.edge.schema import describe
 from memoryproject.tenancy.models import Scope, Tenant
 from memoryproject.tenancy.views import ReadView
@@ -47,6 +47,10 @@ STATES = {
 class FactQuery(pages.PageQuery):
     category = WordField(
         "Only facts of this category.", choices=renderings.CATEGORIES, required=False
+    )
+    keyword = NameField(
+        "Only facts with this keyword; that of a label of your instructions begins with #.",
+        required=False,
     )
     state = WordField(
         "Active, retired, or both; `waiting`, with scope `curate`: pending review, so neither.",
@@ -78,7 +82,7 @@ class Facts(ReadingView):
         200: A page of facts, newest first.
         """
         query = self.read_query(FactQuery)
-        state = query.pop("state")
+        state, keyword = query.pop("state"), query.pop("keyword", None)
         rows = Fact.objects.of(self.tenant()).select_related("conversation")
         if state == "waiting" and not self.may_curate():
             raise PermissionDenied("What waits is listed to keys with the scope curate.")
@@ -89,6 +93,8 @@ class Facts(ReadingView):
                 as_of=query.pop("as_of", None),
             )
             rows, state = rows.filter(beliefs.IsOneOf("id", believed)), "all"
+        if keyword is not None:
+            rows = rows.filter(keywords__contains=[keyword])
         render = partial(renderings.render_facts, self.tenant())
         home = query.pop("conversation__external_id", None)
         if home is not None:

@@ -5,6 +5,7 @@ from memoryproject.ai.embeddings import read_built_in, read_topics
 from memoryproject.tenancy.models import Tenant
 from memoryproject.wings import list_wings
 from semantic.engines import NO_INSTRUCTIONS, Consolidator, Instructions
+from semantic.labels import LabellingConsolidator
 from semantic.llm.consolidator import LLMConsolidator
 from semantic.offline.consolidator import OfflineConsolidator
 from semantic.offline.wishes import Wishes
@@ -20,8 +21,11 @@ def make_consolidator(ask: Door | None, instructions: Instructions) -> Consolida
     """Return the consolidator that uses the model behind `ask`; without one, the offline one."""
     wishes = Wishes(instructions, read=read_built_in, read_topics=read_topics)
     offline = OfflineConsolidator(read_built_in, wishes)
-    if ask is None:
-        return offline
-    return LLMConsolidator(
-        ask=ask, offline=offline, may_be_rule=offline.may_be_rule, instructions=instructions
-    )
+    engine: Consolidator = offline
+    if ask is not None:
+        engine = LLMConsolidator(
+            ask=ask, offline=offline, may_be_rule=offline.may_be_rule, instructions=instructions
+        )
+    if not instructions.labels:
+        return engine
+    return LabellingConsolidator(engine, instructions.labels, read_built_in)

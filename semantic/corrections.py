@@ -10,7 +10,7 @@ from indexing import services as index
 from memoryproject.edge.errors import Conflict, Problem, get_row
 from memoryproject.wings import list_wings
 from semantic import curation, queries
-from semantic.engines import Category, fact_embedding_text
+from semantic.engines import LABEL_MARK, Category, fact_embedding_text
 from semantic.keywords import pick_keywords
 from semantic.models import Changeset, CorrectionMark, Fact
 from semantic.services import NewFact, replace_fact
@@ -110,8 +110,13 @@ def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
 
 
 def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
-    """Return the old keywords that the new sentence still contains, and its own."""
-    words = [word for word in fact.keywords if word.casefold() in sentence.casefold()]
+    """Return labels and the old keywords that the new sentence still contains, and its own."""
+    folded_sentence = sentence.casefold()
+    words = [
+        word
+        for word in fact.keywords
+        if word.startswith(LABEL_MARK) or word.casefold() in folded_sentence
+    ]
     folded = {word.casefold() for word in words}
     own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in folded]
     return tuple(dict.fromkeys([*words, *own]))[: curation.KEYWORDS_AT_MOST]

@@ -33,15 +33,19 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What an operator wants kept and never kept as facts, and what words of the trade mean."""
+    """What an operator wants kept as facts, never kept, and labelled, and the words of the trade."""
 
     keep: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     words: tuple[tuple[str, str], ...] = ()
     """Pairs of a word and its meaning."""
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Labels of facts beside the categories, each with examples."""
 
 
 NO_INSTRUCTIONS = Instructions()
+LABEL_MARK = "#"
+"""First character of a keyword that is a label, so that whatever takes keywords takes labels."""
 
 
 class Why(StrEnum):

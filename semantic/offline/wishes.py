@@ -40,14 +40,14 @@ class Wishes:
         self._read = read
         self._never = instructions.never
         self._words = dict(instructions.words)
-        self._like_never = _scale(instructions.never, read_topics)
-        self._like_keep = _scale(instructions.keep, read_topics)
+        self._like_never = scale_vectors(instructions.never, read_topics)
+        self._like_keep = scale_vectors(instructions.keep, read_topics)
 
     def judge(self, texts: Sequence[str]) -> list[Wish]:
         """Return what the operator says of each sentence."""
         if not texts or not (len(self._like_never) or len(self._like_keep)):
             return [Wish.NONE] * len(texts)
-        vectors = _scale([self._explain(text) for text in texts], self._read)
+        vectors = scale_vectors([self._explain(text) for text in texts], self._read)
         unwanted = (vectors @ self._like_never.T).max(axis=1, initial=-1)
         wanted = (vectors @ self._like_keep.T).max(axis=1, initial=-1)
         return list(map(self._decide, texts, unwanted, wanted))
@@ -66,7 +66,7 @@ class Wishes:
         return f"{text} ({'; '.join(meanings)})" if meanings else text
 
 
-def _scale(texts: Sequence[str], read: heads.Read) -> heads.Floats:
+def scale_vectors(texts: Sequence[str], read: heads.Read) -> heads.Floats:
     """Return unit vectors, standardised as for the heads: unscaled ones are all alike."""
     known = heads.load_heads()
     size = (len(known.mean) - heads.TRAITS) // 2

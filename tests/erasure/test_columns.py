@@ -161,6 +161,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "keep": "an operator's words; goes with the tenant",
         "never": "likewise",
         "words": "likewise",
+        "labels": "likewise",
         "actor": WHO,
         "undone_by": WHO,
     },

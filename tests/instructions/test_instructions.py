@@ -28,13 +28,13 @@ pytestmark = pytest.mark.django_db
 
 JUDGED = json.loads(Path(__file__).with_name("judged.json").read_text(encoding="utf-8"))
 PRICE = "The Astoria takes 140 euros for a double room."
+DOSE = "Bella gets 5 mg of prednisolone twice a day."
+INVOICE = "I paid the invoice of 120 euros by bank transfer."
 ALLERGY = "I am allergic to penicillin."
-NONE: dict[str, Any] = {"keep": [], "never": [], "words": []}
 
 
 def put(agent: Agent, **said: Any) -> Any:
-    body = {**NONE, **said}
-    return agent.client.put("/api/v0/instructions", body, content_type="application/json")
+    return agent.client.put("/api/v0/instructions", said, content_type="application/json")
 
 
 def preview(agent: Agent, text: str, **options: Any) -> dict[str, Any]:
@@ -75,7 +75,8 @@ def test_each_save_is_a_version_and_one_act_undoes_the_newest(ana: Agent) -> Non
         ({"never": [" "]}, "never"),
         ({"words": [{"word": "x" * 41, "meaning": "x"}]}, "words"),
         ({"words": [{"word": "x"}]}, "words"),
-        ({"labels": []}, "labels"),
+        ({"labels": [{"label": "billing", "examples": []}]}, "labels"),
+        ({"categories": []}, "categories"),
     ],
 )
 def test_instructions_that_are_none_are_refused(
@@ -106,7 +107,7 @@ def test_a_preview_tells_what_is_kept_and_why_the_rest_is_not_and_stores_nothing
     ana: Agent,
 ) -> None:
     text = f"{ALLERGY} {PRICE} Hello there!\n> I live in Oslo, said the mail."
-    shown = preview(ana, text, instructions={**NONE, "never": ["Astoria"]})
+    shown = preview(ana, text, instructions={"never": ["Astoria"]})
     assert [fact["fact"] for fact in shown["facts"]] == [f'User: "{ALLERGY}"']
     reasons = {item["text"]: item["why"] for item in shown["left_out"]}
     assert reasons[PRICE] == "never" and reasons["Hello there!"] == "not_worth_keeping"
@@ -160,7 +161,7 @@ def test_a_preview_asks_the_model_once_and_keeps_its_cost_alone(
 ) -> None:
     rows = [change("new", "Ana eats no nuts."), change("new", "Ana earns high wages.")]
     model.script("consolidate", says(changes(*rows)))
-    tried = {**NONE, "never": ["wages"]}
+    tried = {"never": ["wages"]}
     text = "I eat no nuts. I earn high wages. See you tomorrow at noon!"
     shown = preview(ana, text, instructions=tried)
     assert [fact["fact"] for fact in shown["facts"]] == ["Ana eats no nuts."]
@@ -175,6 +176,25 @@ def test_no_entry_can_look_like_another_line_of_the_prompt() -> None:
     text = render_addition(Instructions(keep=(evil,), never=(evil,), words=((evil, evil),)))
     assert len(text.splitlines()) == len(OPENING.splitlines()) + 6
     assert render_addition(Instructions()) == ""
+
+
+def test_a_fact_gets_the_label_whose_example_is_most_similar(ana: Agent) -> None:
+    labels = [
+        {"label": "medicine", "examples": ["Rex takes 20 mg of carprofen every morning."]},
+        {"label": "billing", "examples": ["The owner has paid the invoice by card."]},
+    ]
+    put(ana, labels=labels)
+    learn(ana, DOSE, INVOICE, "I live in Oslo with my sister.")
+    for name, text in (("medicine", DOSE), ("billing", INVOICE)):
+        (fact,) = ana.get("facts", keyword=f"#{name}").json()["items"]
+        assert text in fact["fact"]
+    shown = preview(ana, DOSE)["facts"]  # the text alone: by what is saved
+    assert [fact["keywords"][-1] for fact in shown] == ["#medicine"]
+    better = {"fact": "Bella gets 6 mg of prednisolone.", "reason": "She said so."}
+    (fact,) = ana.get("facts", keyword="#medicine").json()["items"]
+    ana.post(f"facts/{fact['id']}/correct", better)
+    (fact,) = ana.get("facts", keyword="#medicine").json()["items"]
+    assert fact["fact"] == better["fact"]
 
 
 def test_words_are_found_by_their_stems_as_whole_words() -> None:

@@ -28,9 +28,11 @@ TEXT_AT_MOST = 8_000
 
 
 class Entries(serializers.ListField):
+    """Entries of one kind: texts, or rows of a `child` form; none where they are left out."""
+
     def __init__(self, **options: Any) -> None:
-        child = ContentField(max_length=services.ENTRY_AT_MOST)
-        super().__init__(child=child, max_length=services.ENTRIES_AT_MOST, **options)
+        options.setdefault("child", ContentField(max_length=services.ENTRY_AT_MOST))
+        super().__init__(max_length=services.ENTRIES_AT_MOST, default=list, **options)
 
 
 KEEP = (
@@ -39,6 +41,7 @@ KEEP = (
 )
 NEVER = "What never to keep as a fact: words, or what it is about."
 WORDS = "Words of the trade, and what they mean."
+LABELS = "Labels of facts beside the categories: the most similar one is a keyword, with # before it."
 WHOSE = "Whose: an agent's; absent: all of the tenant."
 
 
@@ -49,14 +52,25 @@ class TradeWord(Strict):
     meaning = ContentField("What it means.", max_length=services.ENTRY_AT_MOST)
 
 
+class Label(Strict):
+    """A label of facts, and facts that have it."""
+
+    label = ContentField("The label.", max_length=services.WORD_AT_MOST)
+    examples = serializers.ListField(
+        child=ContentField(max_length=services.ENTRY_AT_MOST),
+        min_length=1,
+        max_length=services.EXAMPLES_AT_MOST,
+        help_text="Sentences that have it.",
+    )
+
+
 class TriedInstructions(Strict):
     """Instructions that a preview tries."""
 
     keep = Entries(help_text=KEEP)
     never = Entries(help_text=NEVER)
-    words = serializers.ListField(
-        child=TradeWord(), max_length=services.ENTRIES_AT_MOST, help_text=WORDS
-    )
+    words = Entries(child=TradeWord(), help_text=WORDS)
+    labels = Entries(child=Label(), help_text=LABELS)
 
 
 class AgentInput(Strict):
@@ -91,6 +105,7 @@ class InstructionsOutput(Output):
     keep = Column(KEEP)
     never = Column(NEVER)
     words = TradeWord(many=True, help_text=WORDS)
+    labels = Label(many=True, help_text=LABELS)
     actor = Column("Who saved it.")
     created_at = Column("When it was saved.")
     undone_at = Column("When it was undone; null: it was not.")
@@ -103,6 +118,7 @@ class PreviewedFact(Output):
     table = Proposal
     category = serializers.ChoiceField(choices=list(Category), help_text="Its category.")
     fact = Column("The fact: one sentence that can be understood by itself.")
+    keywords = Column("Names and nouns of the fact, and its label with # before it.")
     pending = Column("Whether a person would have to approve it.", "is_doubtful")
 
 

@@ -1,6 +1,7 @@
 """The table of versions of instructions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,6 +11,9 @@ from django.db.models.functions import Now
 from memoryproject.database.constraints import check, index
 from memoryproject.tenancy.models import TenantModel
 from semantic.engines import Instructions
+
+ENTRIES = ("keep", "never", "words", "labels")
+"""Columns with what instructions say."""
 
 
 class InstructionVersion(TenantModel):
@@ -34,6 +38,12 @@ class InstructionVersion(TenantModel):
     words = models.JSONField(
         default=list, blank=True, help_text="Words of the trade, each a `word` and its `meaning`."
     )
+    labels = models.JSONField(
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Labels beside the categories, each a `label` and its `examples`.",
+    )
     actor = models.CharField(max_length=200, help_text="Who saved it: a key, a person.")
     created_at = models.DateTimeField(db_default=Now())
     undone_at = models.DateTimeField(null=True, help_text="NULL: it was not undone.")
@@ -55,12 +65,17 @@ class InstructionVersion(TenantModel):
 
     def read(self) -> Instructions:
         """Return them in the form that engines take."""
-        return read(keep=self.keep, never=self.never, words=self.words)
+        return read(**{name: getattr(self, name) for name in ENTRIES})
 
 
 def read(
-    *, keep: Sequence[str], never: Sequence[str], words: Iterable[Mapping[str, str]]
+    *,
+    keep: Sequence[str],
+    never: Sequence[str],
+    words: Iterable[Mapping[str, str]],
+    labels: Iterable[Mapping[str, Any]],
 ) -> Instructions:
     """Return instructions in the form that engines take."""
-    pairs = ((entry["word"], entry["meaning"]) for entry in words)
-    return Instructions(tuple(keep), tuple(never), tuple(pairs))
+    pairs = tuple((entry["word"], entry["meaning"]) for entry in words)
+    labelled = tuple((entry["label"], tuple(entry["examples"])) for entry in labels)
+    return Instructions(tuple(keep), tuple(never), pairs, labelled)

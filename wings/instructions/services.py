@@ -1,7 +1,10 @@
 """Saves versions of instructions, undoes the newest, and finds what is in effect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
+from operator import attrgetter
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -9,13 +12,16 @@ from django.db.models import QuerySet
 from memoryproject.edge.errors import NotFound
 from memoryproject.tenancy.models import Tenant
 from semantic.engines import Instructions
-from wings.instructions.models import InstructionVersion
+from wings.instructions.models import ENTRIES, InstructionVersion
 
 ENTRIES_AT_MOST = 20
 """Number of entries of each kind: they are in each prompt that extracts facts."""
 ENTRY_AT_MOST = 120
 """Characters of an entry, and of a word's meaning."""
 WORD_AT_MOST = 40
+"""Characters of a word of the trade, and of a label."""
+EXAMPLES_AT_MOST = 5
+"""Number of examples of a label."""
 
 
 def list_versions(tenant: Tenant, agent_id: str) -> QuerySet[InstructionVersion]:
@@ -45,30 +51,15 @@ def find_instructions(
             found.append(tried)
         elif version := find_version(tenant, agent):
             found.append(version.read())
-    return Instructions(
-        keep=tuple(entry for one in found for entry in one.keep),
-        never=tuple(entry for one in found for entry in one.never),
-        words=tuple(entry for one in found for entry in one.words),
-    )
+    return Instructions(*(tuple(chain(*map(attrgetter(name), found))) for name in ENTRIES))
 
 
 def save_version(
-    *,
-    tenant: Tenant,
-    agent_id: str,
-    keep: Sequence[str],
-    never: Sequence[str],
-    words: Sequence[Mapping[str, str]],
-    actor: str,
+    *, tenant: Tenant, agent_id: str, actor: str, **entries: Sequence[Any]
 ) -> InstructionVersion:
-    """Save a new version, in effect from now on."""
+    """Save a new version, in effect from now on. `entries` are by the names in `ENTRIES`."""
     version = InstructionVersion.objects.create(
-        tenant=tenant,
-        agent_id=agent_id,
-        keep=list(keep),
-        never=list(never),
-        words=[dict(entry) for entry in words],
-        actor=actor,
+        tenant=tenant, agent_id=agent_id, actor=actor, **entries
     )
     version.refresh_from_db()
     return version

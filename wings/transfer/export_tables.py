@@ -112,7 +112,7 @@ LINKS = Export(
 INSTRUCTIONS = Export(
     *("instructions", "Instructions: versions, who and when", InstructionVersion),
     "instructions.view_instructionversion",
-    "id agent_id keep never words actor created_at undone_at undone_by",
+    "id agent_id keep never words labels actor created_at undone_at undone_by",
     _either("undone", "not undone", Q(undone_at__isnull=False)),
 )
 REVEALS = Export(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import uuid
@@ -71,6 +72,20 @@ async def test_a_conversation_has_a_name_is_recalled_and_a_fact_explained_and_co
         rest.revert_changeset(changeset, reason="try")
         retired = await use(client, "correct", fact_id=fact["id"], reason="Ana says so")
         assert "Retired" in retired and rest.get_fact(fact["id"])["invalidated_because"] == "wrong"
+
+
+async def test_instructions_are_read_and_changed_a_list_at_a_time(
+    connect: Connect, rest: memory_server_client.Client
+) -> None:
+    async with connect(KEY) as client:
+        label = {"label": "billing", "examples": ["I paid the bill."]}
+        await use(client, "instructions", never=["wages"], labels=[label])
+        changed = json.loads(await use(client, "instructions", keep=["diets"]))
+        assert changed == json.loads(await use(client, "instructions"))
+        assert (changed["keep"], changed["never"]) == (["diets"], ["wages"])
+        assert changed["labels"] == [label]
+    rest.undo_instructions()
+    rest.undo_instructions()
 
 
 async def test_the_profile_of_the_user_is_a_tool_and_a_resource(

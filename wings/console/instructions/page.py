@@ -1,6 +1,7 @@
 """The form that saves a version of instructions, and the act that undoes the newest."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ class InstructionsForm(TextForm):
     keep = LinesField(services.ENTRIES_AT_MOST, services.ENTRY_AT_MOST)
     never = LinesField(services.ENTRIES_AT_MOST, services.ENTRY_AT_MOST)
     words = LinesField(services.ENTRIES_AT_MOST, LINE_AT_MOST)
+    labels = LinesField(services.ENTRIES_AT_MOST, LINE_AT_MOST)
 
     def clean_words(self) -> list[dict[str, str]]:
         pairs = [line.partition("=") for line in self.cleaned_data["words"]]
@@ -36,13 +38,24 @@ class InstructionsForm(TextForm):
             raise forms.ValidationError(f"A word has at most {services.WORD_AT_MOST} characters.")
         return entries
 
+    def clean_labels(self) -> list[dict[str, Any]]:
+        pairs = [line.partition("=") for line in self.cleaned_data["labels"]]
+        texts = [(name.strip(), example.strip()) for name, _, example in pairs]
+        if not all(name and example and len(name) <= services.WORD_AT_MOST for name, example in texts):
+            raise forms.ValidationError("Write a label, =, and an example.")
+        several: dict[str, list[str]] = defaultdict(list)
+        for name, example in texts:
+            several[name].append(example)
+        return [{"label": name, "examples": examples} for name, examples in several.items()]
+
 
 def read_form(version: InstructionVersion | None) -> dict[str, str]:
     """Return what the form shows of a version."""
     if version is None:
         return {}
     words = (f"{entry['word']} = {entry['meaning']}" for entry in version.words)
-    lines = {"keep": version.keep, "never": version.never, "words": words}
+    labels = (f"{one['label']} = {text}" for one in version.labels for text in one["examples"])
+    lines = {"keep": version.keep, "never": version.never, "words": words, "labels": labels}
     return {
         "agent_id": version.agent_id,
         **{name: "\n".join(texts) for name, texts in lines.items()},

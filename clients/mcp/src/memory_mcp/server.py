@@ -55,6 +55,7 @@ SCOPES = {
     "read": "read",
     "why": "read",
     "correct": "curate",
+    "instructions": "admin",
     "status": None,
 }
 """What a key must be allowed for a tool to be shown; the REST API decides for itself."""
@@ -77,7 +78,7 @@ class MemoryServer(MCPServer[Any]):
         self._connect = connect
         tools = Tools(connect, user_id)
         for name, scope in SCOPES.items():
-            hints = {"ingest": ADDS, "curate": CHANGES}.get(scope or "", READS)
+            hints = {"ingest": ADDS, "curate": CHANGES, "admin": CHANGES}.get(scope or "", READS)
             hints = CHANGES if name == "forget" else hints
             self.add_tool(getattr(tools, name), annotations=hints, structured_output=False)
         recent = "The ten newest memories of all conversations."

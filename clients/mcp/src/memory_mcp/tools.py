@@ -1,13 +1,15 @@
-"""The eleven tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
+"""The twelve tools. Each is a few calls of the REST API, whose limits and receipts stay in force.
 
 A docstring here is what the model reads about the tool.
 """
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable, Sequence
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Annotated, Any, Literal
 
 from memory_server_client import AsyncClient, NewMessage, NotFound, types
 from memory_server_client.fences import fence
@@ -246,6 +248,30 @@ class Tools:
             return f"Retired fact {fact['id']} by changeset {fact['changeset_id']}."
         fact = await memory.correct_fact(fact_id, better, reason=reason)
         return f"Fact {fact['id']} takes its place, by changeset {fact['changeset_id']}."
+
+    async def instructions(
+        self,
+        keep: Sequence[str] | None = None,
+        never: Sequence[str] | None = None,
+        words: Sequence[types.TradeWord] | None = None,
+        labels: Sequence[types.Label] | None = None,
+    ) -> str:
+        """Read what memory is to keep, never to keep and to label, or change that.
+
+        A list that is given replaces the one in effect, the others stay. It is for all who share
+        this memory: change it only when the user says so. A person can undo it.
+        """
+        memory = self._connect()
+        entries: dict[str, Any] = {"keep": [], "never": [], "words": [], "labels": []}
+        with suppress(NotFound):
+            saved: Mapping[str, Any] = await memory.get_instructions()
+            entries = {name: saved[name] for name in entries}
+        given = {"keep": keep, "never": never, "words": words, "labels": labels}
+        changes = {name: several for name, several in given.items() if several is not None}
+        if changes:
+            entries |= changes
+            await memory.put_instructions(**entries)
+        return json.dumps(entries, ensure_ascii=False)
 
     async def status(self, conversation: Conversation | None = None) -> str:
         """Say what this key may do, what is left of its limits, and how far memory is processed."""

@@ -22,6 +22,7 @@ class Curating(Calls):
         user_id: str | None = None,
         agent_id: str | None = None,
         category: types.CategoryEnum | None = None,
+        keyword: str | None = None,
         state: Literal["active", "invalid", "all", "waiting"] | None = None,
         as_of: Moment | None = None,
         known_at: Moment | None = None,

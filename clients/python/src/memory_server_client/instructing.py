@@ -22,9 +22,10 @@ class Instructing(Calls):
     def put_instructions(
         self,
         *,
-        keep: Sequence[str],
-        never: Sequence[str],
-        words: Sequence[types.TradeWord],
+        keep: Sequence[str] = (),
+        never: Sequence[str] = (),
+        words: Sequence[types.TradeWord] = (),
+        labels: Sequence[types.Label] = (),
         agent_id: str | None = None,
     ) -> Flow[types.InstructionsOutput]:
         """Save a new version, which replaces the one in effect.
@@ -33,9 +34,9 @@ class Instructing(Calls):
             keep: what to keep as a fact, though it may seem small.
             never: what never to keep as a fact: words, or what it is about.
             words: words of the trade, each with its `meaning`.
+            labels: labels of facts beside the categories, each with `examples`.
         """
-        body = {"keep": list(keep), "never": list(never), "words": list(words)}
-        return self._change("PUT", "instructions", drop_absent({**body, "agent_id": agent_id}))
+        return self._change("PUT", "instructions", drop_absent(named(locals())))
 
     @listing(types.InstructionsOutput)
     def list_instructions(
@@ -60,6 +61,6 @@ class Instructing(Calls):
         """Return the facts that a text would become, and what is left out; nothing is stored.
 
         Args:
-            instructions: `keep`, `never` and `words` to try in place of the saved ones.
+            instructions: `keep`, `never`, `words` and `labels` to try in place of those saved.
         """
         return self._ask("instructions/preview", named(locals()))

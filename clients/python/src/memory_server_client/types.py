@@ -1403,6 +1403,11 @@ class TradeWord(TypedDict):
     meaning: str
 
 
+class Label(TypedDict):
+    label: str
+    examples: list[str]
+
+
 class InstructionsOutput(TypedDict):
     id: str
     agent_id: str | None

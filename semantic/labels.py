@@ -1,0 +1,45 @@
+"""Labels facts as an operator's instructions say, by the label whose example is most similar."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from semantic.engines import LABEL_MARK, Consolidation, Consolidator, EpisodeText, KnownFact, Proposal
+from semantic.offline import heads
+from semantic.offline.quotations import parse_quote
+from semantic.offline.wishes import scale_vectors
+
+SIMILAR = 0.3
+"""Least similarity, -1..1, of a fact to an example of its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabellingConsolidator:
+    """A consolidator whose facts get labels, whichever engine states them."""
+
+    engine: Consolidator
+    labels: Sequence[tuple[str, Sequence[str]]]
+    """Each label and its examples."""
+    read: heads.Read
+
+    @property
+    def known_at_most(self) -> int:
+        return self.engine.known_at_most
+
+    def consolidate(
+        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
+    ) -> Consolidation:
+        """Return what the engine proposes, with a label as a further keyword where one fits."""
+        answer = self.engine.consolidate(episodes=episodes, known=known)
+        return replace(answer, proposals=tuple(self._label(answer.proposals)))
+
+    def _label(self, proposals: Sequence[Proposal]) -> list[Proposal]:
+        names = [name for name, examples in self.labels for _ in examples]
+        examples = [text for _, several in self.labels for text in several]
+        texts = [(parse_quote(item.fact) or ("", item.fact))[1] for item in proposals]
+        shares = scale_vectors(texts, self.read) @ scale_vectors(examples, self.read).T
+        return [
+            replace(item, keywords=(*item.keywords, LABEL_MARK + names[row.argmax()]))
+            if row.max() >= SIMILAR
+            else item
+            for item, row in zip(proposals, shares, strict=True)
+        ]
