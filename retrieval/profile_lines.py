@@ -1,11 +1,13 @@
 """Renders the lines of a profile by section, and fits them into a budget."""
 
+import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from string import punctuation
 
 from memoryproject.text.cleaning import clean_line
 from memoryproject.text.parts import Excerpt, Kind, Part, Quote, join, quote_excerpt
+from memoryproject.text.words import content_stems
 from retrieval.budget import Budget, count_part
 from retrieval.excerpts import add_dates
 from retrieval.hits import EpisodeHit, FactHit
@@ -38,8 +40,14 @@ SECTION_OF = {
 ORDER = {section: place for place, section in enumerate(HEADINGS)}
 FIRST = (DANGERS, GUIDELINES)
 """Sections whose lines all come before the second line of any other section."""
-NAMES_AT_MOST = 4
-"""Largest number of names and numbers that count for a fact, including its speaker."""
+NAMES_AT_MOST, NUMBERS_AT_MOST, WORDS_AT_MOST = 3, 2, 10
+"""Names (its speaker among them), numbers and other words of a fact that count for its value."""
+LENGTH_WEIGHT = 0.3
+"""Exponent of a line's tokens, by which its value is divided: short lines first, if all else is
+equal. docs/decisions/019-retrieval.md has the figures of these weights."""
+SHOWN_SHARE = 0.3
+"""Share of a fact's words in better ones above which it comes after those that say something new."""
+NUMBER = re.compile(r"\d+")
 MARKUP = {*punctuation} - {'"'}
 """Characters that markdown may interpret at the beginning of a line."""
 DOUBTFUL = "[maybe replaced] "
@@ -56,18 +64,24 @@ class Line:
     section: str
     hit: FactHit | EpisodeHit
     parts: list[Part]
-    day: str = ""
-    """The heading above it, if lines are grouped by day."""
+    month: str = ""
+    """The heading above it, if lines are grouped by month."""
     is_doubtful: bool = False
     """Whether an open suggestion says that it is over."""
+    words: Set[str] = frozenset()
+    """The stems of a fact's words."""
 
     @property
-    def value(self) -> int:
-        """Return how informative it is: number of names and numbers in it, and of its episodes."""
+    def value(self) -> float:
+        """Return how much it says for its length: names, numbers, words, and its episodes."""
         if isinstance(self.hit, EpisodeHit):
             return 0
-        names = [word for word in self.hit.keywords if word[:1].isupper() or word[:1].isdigit()]
-        return min(len(names), NAMES_AT_MOST) + self.hit.sources
+        names = sum(word[:1].isupper() or word[:1].isdigit() for word in self.hit.keywords)
+        numbers = len(NUMBER.findall(self.hit.fact))
+        told = min(names, NAMES_AT_MOST) + min(numbers, NUMBERS_AT_MOST) / 2
+        told += min(len(self.words), WORDS_AT_MOST) / 20 + self.hit.sources - 1
+        certainty = 0.5 if self.is_doubtful else 1
+        return certainty * told / count_part(join(self.parts)) ** LENGTH_WEIGHT
 
 
 def find_section(fact: FactHit | Fact) -> str:
@@ -93,8 +107,8 @@ def render_facts(facts: Sequence[FactHit], doubtful: Set[str], links: str) -> It
         # The line begins with a quotation, which must not define a link or be a heading.
         escape = "\\" * (words[start : start + 1] in MARKUP)
         parts = ["- ", DOUBTFUL * is_doubtful, escape, *quotes, "\n"]
-        day = f"### {hit.true_since:%Y-%m-%d}\n" if section == PRESENT else ""
-        yield Line(section, hit, parts, day, is_doubtful)
+        month = f"### {hit.true_since:%Y-%m}\n" if section == PRESENT else ""
+        yield Line(section, hit, parts, month, is_doubtful, {*content_stems(words[start:])})
 
 
 def render_episode(hit: EpisodeHit, links: str) -> Line:
@@ -104,16 +118,16 @@ def render_episode(hit: EpisodeHit, links: str) -> Line:
 def fit_lines(lines: Sequence[Line], max_tokens: int) -> list[Line]:
     """Return the lines that fit into a budget, in the order of the text, with their ranks.
 
-    First come the best line of each section and all lines of `FIRST`, then the most informative
-    ones, newer ones before equals, and lines that may be over last.
+    First come all lines of `FIRST` and the best line of each other section, then the most
+    informative ones, newer ones before equals, episodes last.
     """
-    ranked = sorted(lines, key=lambda line: (line.is_doubtful, -line.value))
-    best = {line.section: line for line in reversed(ranked)}
-    first = sorted(best.values(), key=lambda line: ORDER[line.section])
-    first += [line for line in ranked if line.section in FIRST]
+    ranked = sorted(lines, key=lambda line: -line.value)
+    best = {line.section: line for line in reversed(ranked) if line.section != EPISODES}
+    first = [line for line in ranked if line.section in FIRST]
+    first += sorted(best.values(), key=lambda line: ORDER[line.section])
     budget, headed, kept = Budget(4 * max_tokens), {""}, set()
-    for line in dict.fromkeys([*first, *ranked]):
-        headings = {"\n" + HEADINGS[line.section], line.day} - headed
+    for line in dict.fromkeys([*first, *_put_news_first(ranked)]):
+        headings = {"\n" + HEADINGS[line.section], line.month} - headed
         if budget.take(count_part("".join([*headings, join(line.parts)]))):
             headed |= headings
             kept.add(line)
@@ -123,15 +137,25 @@ def fit_lines(lines: Sequence[Line], max_tokens: int) -> list[Line]:
     return shown
 
 
+def _put_news_first(ranked: Sequence[Line]) -> list[Line]:
+    """Return lines, best first, but those that mostly repeat words of better ones at the end."""
+    news, repetitions, told = list[Line](), list[Line](), set[str]()
+    for line in ranked:
+        is_repetition = len(line.words & told) > SHOWN_SHARE * len(line.words)
+        (repetitions if is_repetition else news).append(line)
+        told |= line.words
+    return [*news, *repetitions]
+
+
 def write_lines(lines: Sequence[Line]) -> list[Part]:
     """Return the text: each section below its heading, with an empty line between two."""
     parts: list[Part] = []
-    section = day = ""
+    section = month = ""
     for line in lines:
         if line.section != section:
             parts.append("\n" * bool(parts) + HEADINGS[line.section])
-        if line.day != day:
-            parts.append(line.day)
-        section, day = line.section, line.day
+        if line.month != month:
+            parts.append(line.month)
+        section, month = line.section, line.month
         parts += line.parts
     return parts

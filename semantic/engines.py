@@ -39,8 +39,8 @@ class Instructions:
     never: tuple[str, ...] = ()
     words: tuple[tuple[str, str], ...] = ()
     """Pairs of a word and its meaning."""
-    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Labels of facts beside the categories, each with examples."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """Pairs of a label of facts, beside the categories, and an example."""
 
 
 NO_INSTRUCTIONS = Instructions()

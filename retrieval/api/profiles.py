@@ -242,7 +242,7 @@ class UserProfile(ProfileView):
         """Get what to know of a user, unasked.
 
         What an agent should know of a user before the first question, in a budget: dangers, how to
-        treat them, who this is, preferences, present matters and plans by day, the last episodes.
+        treat them, who this is, preferences, present matters and plans by month, last episodes.
         Chosen from all their conversations without a query and without a model. Of two values of
         one subject the newer stands there; as JSON the older ones are `earlier`. Empty where
         nothing is known.

@@ -207,8 +207,8 @@ def test_what_the_model_looks_up_is_added_to_what_it_was_shown(
 def test_the_model_is_not_asked_again_where_nothing_more_is_found(
     model: ModelServer, home: Home
 ) -> None:
-    model.script("ask", answers(further=(MOVE,)))
-    body = home.read("What does Mira do by the river?")
+    model.script("ask", answers(further=("Who is Priya?",)))
+    body = home.read("Is Priya her coach?")
     assert (body["model_calls"], body["why"]) == (1, "not_in_memory")
 
 
@@ -325,8 +325,8 @@ def test_a_key_that_is_bound_to_users_gets_no_answer_from_others(
 def test_when_its_conversation_is_erased_nothing_of_a_question_is_left(
     model: ModelServer, home: Home
 ) -> None:
-    model.script("ask", answers(further=("Who is Priya?",)), GOOD)
-    body = home.read("Is Priya her coach?")
+    model.script("ask", answers(further=(MOVE,)), GOOD)
+    body = home.read("What does Mira do by the river?")
     erasure = {"scope": "conversation", "id": str(home.talk), "reason": "She asked for it."}
     assert home.ana.post("erasures", erasure).status_code in {200, 202}
     drain_jobs()

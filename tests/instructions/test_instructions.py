@@ -75,7 +75,7 @@ def test_each_save_is_a_version_and_one_act_undoes_the_newest(ana: Agent) -> Non
         ({"never": [" "]}, "never"),
         ({"words": [{"word": "x" * 41, "meaning": "x"}]}, "words"),
         ({"words": [{"word": "x"}]}, "words"),
-        ({"labels": [{"label": "billing", "examples": []}]}, "labels"),
+        ({"labels": [{"label": "billing", "example": ""}]}, "labels"),
         ({"categories": []}, "categories"),
     ],
 )
@@ -180,8 +180,8 @@ def test_no_entry_can_look_like_another_line_of_the_prompt() -> None:
 
 def test_a_fact_gets_the_label_whose_example_is_most_similar(ana: Agent) -> None:
     labels = [
-        {"label": "medicine", "examples": ["Rex takes 20 mg of carprofen every morning."]},
-        {"label": "billing", "examples": ["The owner has paid the invoice by card."]},
+        {"label": "medicine", "example": "Rex takes 20 mg of carprofen every morning."},
+        {"label": "billing", "example": "The owner has paid the invoice by card."},
     ]
     put(ana, labels=labels)
     learn(ana, DOSE, INVOICE, "I live in Oslo with my sister.")

@@ -59,7 +59,7 @@ def test_a_profile_says_what_to_know_under_its_heading(home: Agent) -> None:
     guidelines, rest = rest.split("## Who this is\n")
     assert "short sentences" in guidelines
     assert "Nora" not in dangers  # one speaker needs no name before each line
-    assert "12 June" in rest.split("## Present matters and plans\n### 2026-05-03\n")[1]
+    assert "12 June" in rest.split("## Present matters and plans\n### 2026-05\n")[1]
 
 
 def test_the_newer_value_stands_there_and_the_older_is_kept_for_an_auditor(home: Agent) -> None:

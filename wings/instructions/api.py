@@ -41,7 +41,10 @@ KEEP = (
 )
 NEVER = "What never to keep as a fact: words, or what it is about."
 WORDS = "Words of the trade, and what they mean."
-LABELS = "Labels of facts beside the categories: the most similar one is a keyword, with # before it."
+LABELS = (
+    "Labels of facts beside the categories, a row for each example: the most similar one is a "
+    "keyword of the fact, with # before it."
+)
 WHOSE = "Whose: an agent's; absent: all of the tenant."
 
 
@@ -53,15 +56,10 @@ class TradeWord(Strict):
 
 
 class Label(Strict):
-    """A label of facts, and facts that have it."""
+    """A label of facts, and one that has it."""
 
     label = ContentField("The label.", max_length=services.WORD_AT_MOST)
-    examples = serializers.ListField(
-        child=ContentField(max_length=services.ENTRY_AT_MOST),
-        min_length=1,
-        max_length=services.EXAMPLES_AT_MOST,
-        help_text="Sentences that have it.",
-    )
+    example = ContentField("A sentence that has it.", max_length=services.ENTRY_AT_MOST)
 
 
 class TriedInstructions(Strict):

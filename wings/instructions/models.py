@@ -1,7 +1,6 @@
 """The table of versions of instructions."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -42,7 +41,7 @@ class InstructionVersion(TenantModel):
         default=list,
         db_default=[],
         blank=True,
-        help_text="Labels beside the categories, each a `label` and its `examples`.",
+        help_text="Labels beside the categories, each a `label` and an `example`.",
     )
     actor = models.CharField(max_length=200, help_text="Who saved it: a key, a person.")
     created_at = models.DateTimeField(db_default=Now())
@@ -73,9 +72,9 @@ def read(
     keep: Sequence[str],
     never: Sequence[str],
     words: Iterable[Mapping[str, str]],
-    labels: Iterable[Mapping[str, Any]],
+    labels: Iterable[Mapping[str, str]],
 ) -> Instructions:
     """Return instructions in the form that engines take."""
     pairs = tuple((entry["word"], entry["meaning"]) for entry in words)
-    labelled = tuple((entry["label"], tuple(entry["examples"])) for entry in labels)
+    labelled = tuple((entry["label"], entry["example"]) for entry in labels)
     return Instructions(tuple(keep), tuple(never), pairs, labelled)

@@ -20,8 +20,6 @@ ENTRY_AT_MOST = 120
 """Characters of an entry, and of a word's meaning."""
 WORD_AT_MOST = 40
 """Characters of a word of the trade, and of a label."""
-EXAMPLES_AT_MOST = 5
-"""Number of examples of a label."""
 
 
 def list_versions(tenant: Tenant, agent_id: str) -> QuerySet[InstructionVersion]:

@@ -78,7 +78,7 @@ async def test_instructions_are_read_and_changed_a_list_at_a_time(
     connect: Connect, rest: memory_server_client.Client
 ) -> None:
     async with connect(KEY) as client:
-        label = {"label": "billing", "examples": ["I paid the bill."]}
+        label = {"label": "billing", "example": "I paid the bill."}
         await use(client, "instructions", never=["wages"], labels=[label])
         changed = json.loads(await use(client, "instructions", keep=["diets"]))
         assert changed == json.loads(await use(client, "instructions"))

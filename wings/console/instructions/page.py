@@ -1,7 +1,6 @@
 """The form that saves a version of instructions, and the act that undoes the newest."""
 
 import uuid
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +18,8 @@ from wings.instructions import services
 from wings.instructions.models import InstructionVersion
 
 SEES = "instructions.view_instructionversion"
+PAIRS = {"words": ("word", "meaning"), "labels": ("label", "example")}
+"""Fields whose lines are two texts with = between them."""
 LINE_AT_MOST = services.WORD_AT_MOST + services.ENTRY_AT_MOST
 
 
@@ -30,32 +31,28 @@ class InstructionsForm(TextForm):
     labels = LinesField(services.ENTRIES_AT_MOST, LINE_AT_MOST)
 
     def clean_words(self) -> list[dict[str, str]]:
-        pairs = [line.partition("=") for line in self.cleaned_data["words"]]
-        entries = [{"word": a.strip(), "meaning": b.strip()} for a, _, b in pairs]
-        if not all(entry["word"] and entry["meaning"] for entry in entries):
-            raise forms.ValidationError("Write a word, =, and what it means.")
-        if any(len(entry["word"]) > services.WORD_AT_MOST for entry in entries):
-            raise forms.ValidationError(f"A word has at most {services.WORD_AT_MOST} characters.")
-        return entries
+        return self._read_pairs("words")
 
-    def clean_labels(self) -> list[dict[str, Any]]:
-        pairs = [line.partition("=") for line in self.cleaned_data["labels"]]
-        texts = [(name.strip(), example.strip()) for name, _, example in pairs]
-        if not all(name and example and len(name) <= services.WORD_AT_MOST for name, example in texts):
-            raise forms.ValidationError("Write a label, =, and an example.")
-        several: dict[str, list[str]] = defaultdict(list)
-        for name, example in texts:
-            several[name].append(example)
-        return [{"label": name, "examples": examples} for name, examples in several.items()]
+    def clean_labels(self) -> list[dict[str, str]]:
+        return self._read_pairs("labels")
 
+    def _read_pairs(self, field: str) -> list[dict[str, str]]:
+        """Return the lines of a field as entries."""
+        pairs = [line.partition("=") for line in self.cleaned_data[field]]
+        texts = [(name.strip(), text.strip()) for name, _, text in pairs]
+        if not all(name and text for name, text in texts):
+            raise forms.ValidationError("Write a word or label, =, and its meaning or example.")
+        if any(len(name) > services.WORD_AT_MOST for name, _ in texts):
+            raise forms.ValidationError(f"It has at most {services.WORD_AT_MOST} characters.")
+        return [dict(zip(PAIRS[field], pair, strict=True)) for pair in texts]
 
 def read_form(version: InstructionVersion | None) -> dict[str, str]:
     """Return what the form shows of a version."""
     if version is None:
         return {}
-    words = (f"{entry['word']} = {entry['meaning']}" for entry in version.words)
-    labels = (f"{one['label']} = {text}" for one in version.labels for text in one["examples"])
-    lines = {"keep": version.keep, "never": version.never, "words": words, "labels": labels}
+    lines = {"keep": version.keep, "never": version.never}
+    for field, (name, text) in PAIRS.items():
+        lines[field] = [f"{entry[name]} = {entry[text]}" for entry in getattr(version, field)]
     return {
         "agent_id": version.agent_id,
         **{name: "\n".join(texts) for name, texts in lines.items()},

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default=[],
                 default=list,
-                help_text="Labels beside the categories, each a `label` and its `examples`.",
+                help_text="Labels beside the categories, each a `label` and an `example`.",
             ),
         ),
     ]

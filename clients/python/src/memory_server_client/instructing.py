@@ -34,7 +34,7 @@ class Instructing(Calls):
             keep: what to keep as a fact, though it may seem small.
             never: what never to keep as a fact: words, or what it is about.
             words: words of the trade, each with its `meaning`.
-            labels: labels of facts beside the categories, each with `examples`.
+            labels: labels of facts beside the categories, each with an `example`.
         """
         return self._change("PUT", "instructions", drop_absent(named(locals())))
 

@@ -1405,7 +1405,7 @@ class TradeWord(TypedDict):
 
 class Label(TypedDict):
     label: str
-    examples: list[str]
+    example: str
 
 
 class InstructionsOutput(TypedDict):
