@@ -46,7 +46,7 @@ LENGTH_WEIGHT = 0.3
 """Exponent of a line's tokens, by which its value is divided: short lines first, if all else is
 equal. docs/decisions/019-retrieval.md has the figures of these weights."""
 SHOWN_SHARE = 0.3
-"""Share of a fact's words in better ones above which it comes after those that say something new."""
+"""Share of a fact's words in better ones, above which it comes after those that say news."""
 NUMBER = re.compile(r"\d+")
 MARKUP = {*punctuation} - {'"'}
 """Characters that markdown may interpret at the beginning of a line."""

@@ -33,7 +33,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What an operator wants kept as facts, never kept, and labelled, and the words of the trade."""
+    """What an operator wants kept as facts, never kept, and labelled; and words of the trade."""
 
     keep: tuple[str, ...] = ()
     never: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from semantic.engines import LABEL_MARK, Consolidation, Consolidator, EpisodeText, KnownFact, Proposal
+from semantic import engines
 from semantic.offline import heads
 from semantic.offline.quotations import parse_quote
 from semantic.offline.wishes import scale_vectors
@@ -20,7 +20,7 @@ label: 16 of 18 got their label, and 2 of 12 that have none got one.
 class LabellingConsolidator:
     """A consolidator whose facts get labels, whichever engine states them."""
 
-    engine: Consolidator
+    engine: engines.Consolidator
     labels: Sequence[tuple[str, str]]
     """Pairs of a label and an example."""
     read: heads.Read
@@ -30,18 +30,18 @@ class LabellingConsolidator:
         return self.engine.known_at_most
 
     def consolidate(
-        self, *, episodes: Sequence[EpisodeText], known: Sequence[KnownFact]
-    ) -> Consolidation:
+        self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]
+    ) -> engines.Consolidation:
         """Return what the engine proposes, with a label as a further keyword where one fits."""
         answer = self.engine.consolidate(episodes=episodes, known=known)
         return replace(answer, proposals=tuple(self._label(answer.proposals)))
 
-    def _label(self, proposals: Sequence[Proposal]) -> list[Proposal]:
+    def _label(self, proposals: Sequence[engines.Proposal]) -> list[engines.Proposal]:
         names, examples = zip(*self.labels, strict=True)
         texts = [(parse_quote(item.fact) or ("", item.fact))[1] for item in proposals]
         shares = scale_vectors(texts, self.read) @ scale_vectors(examples, self.read).T
         return [
-            replace(item, keywords=(*item.keywords, LABEL_MARK + names[row.argmax()]))
+            replace(item, keywords=(*item.keywords, engines.LABEL_MARK + names[row.argmax()]))
             if row.max() >= SIMILAR
             else item
             for item, row in zip(proposals, shares, strict=True)

@@ -25,7 +25,7 @@ class FactOutput(Output):
     conversation_id = Column(CONVERSATION)
     category = Column("One of the eight categories of facts.")
     fact = Column("The fact: one sentence that can be understood by itself.")
-    keywords = Column("Names and nouns of the fact, and labels with # before them: it is found by these, too.")
+    keywords = Column("Names, nouns, and labels with # before them: they find it, too.")
     source_episodic_ids = serializers.ListField(
         child=serializers.UUIDField(), help_text="The episodes that support it now, oldest first."
     )

@@ -1,10 +1,9 @@
 """The call `ask`: answers a question in sentences with checked citations."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -12,10 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge import deadlines, fields
+from jobs.models import LLMCall
+from memoryproject.edge import fields
 from memoryproject.edge.headers import AnyResponse, set_headers
 from memoryproject.edge.schema import Error, describe
-from memoryproject.tenancy import limits
 from memoryproject.tenancy.views import ReadView
 from retrieval.api.answers import BudgetField
 from retrieval.api.retrieve import RetrieveInput
@@ -27,12 +26,6 @@ from wings.ask.lines import KINDS, REASONS, Citation
 from wings.ask.places import taking_place
 
 MAX_TOKENS = 4_000
-MIN_RELEVANCE = 0.05
-"""Relevance below which the model is not asked.
-
-Below .1, 1 in 100 answers contained what was asked for (docs/figures.md). Questions about a small
-conversation often score little more, and the model can still say no.
-"""
 
 
 class AskInput(RetrieveInput):
@@ -47,7 +40,7 @@ class AskInput(RetrieveInput):
     )
     min_relevance = fields.NumberField(
         "Relevance below which the model is not asked, and there is no answer.",
-        default=MIN_RELEVANCE,
+        default=0,
         min_value=0,
         max_value=1,
     )
@@ -90,7 +83,20 @@ class StruckOutput(fields.Output):
     )
 
 
-class AskOutput(serializers.Serializer[Any]):
+class ModelOutput(serializers.Serializer[Any]):
+    """What the answer of a model cost."""
+
+    model = serializers.CharField(
+        allow_null=True, help_text="The model that answered; null: none was asked."
+    )
+    model_calls = serializers.IntegerField(help_text="How often the model was asked.")
+    cost = serializers.FloatField(
+        allow_null=True,
+        help_text="What that cost, in the currency of the prices; null: the model has no price.",
+    )
+
+
+class AskOutput(ModelOutput):
     """An answer with checked citations."""
 
     answer = serializers.CharField(
@@ -119,14 +125,6 @@ class AskOutput(serializers.Serializer[Any]):
     further_receipt = serializers.UUIDField(
         allow_null=True,
         help_text="Likewise, of the model's further questions; null: it had none.",
-    )
-    model = serializers.CharField(
-        allow_null=True, help_text="The model that answered; null: none was asked."
-    )
-    model_calls = serializers.IntegerField(help_text="How often the model was asked.")
-    cost = serializers.FloatField(
-        allow_null=True,
-        help_text="What that cost, in the currency of the prices; null: the model has no price.",
     )
     pending = serializers.IntegerField(help_text="Messages that no episode holds yet.")
     degraded = serializers.CharField(allow_null=True, help_text="As in the receipt.")
@@ -164,8 +162,6 @@ class Ask(ReadView):
         params = {"links": self.key().links, **self.read(AskInput, context=context)}
         is_streamed = params.pop("stream")
         check_model()
-        limits.take(limits.question_allowances_of(self.tenant()))
-        deadlines.extend(settings.MODEL_TIMEOUT_S)
         asked = RecallRequest(kind=Retrieval.Kind.ASK, **params)
         with taking_place(self.tenant()):
             answer = ask(self.reading(), asked, now=timezone.now())
@@ -182,8 +178,7 @@ def _with_receipt(response: AnyResponse, body: dict[str, Any]) -> AnyResponse:
 
 def render(answer: Answer) -> dict[str, Any]:
     """Return the values of an `AskOutput`."""
-    receipt, calls, further = answer.draft.receipt, answer.asker.calls, answer.further_draft
-    costs = [call.cost for call in calls]
+    receipt, further = answer.draft.receipt, answer.further_draft
     return {
         "answer": " ".join(sentence.text for sentence in answer.sentences),
         "sentences": SentenceOutput(answer.sentences, many=True).data,
@@ -193,11 +188,19 @@ def render(answer: Answer) -> dict[str, Any]:
         "relevance": receipt.relevance,
         "receipt": str(receipt.id),
         "further_receipt": further and str(further.receipt.id),
+        **render_calls(answer.asker.calls),
+        "pending": answer.progress.pending,
+        "degraded": receipt.degraded or None,
+    }
+
+
+def render_calls(calls: Sequence[LLMCall]) -> dict[str, Any]:
+    """Return the values of a `ModelOutput`."""
+    costs = [call.cost for call in calls]
+    return {
         "model": calls[-1].model if calls else None,
         "model_calls": len(calls),
         "cost": None if None in costs else float(sum(cost for cost in costs if cost is not None)),
-        "pending": answer.progress.pending,
-        "degraded": receipt.degraded or None,
     }
 
 

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
+from memoryproject.edge import deadlines
 from memoryproject.edge.errors import TooMany
+from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import Tenant
 
 SHARE = 4
@@ -19,11 +21,13 @@ _lock = threading.Lock()
 
 @contextmanager
 def taking_place(tenant: Tenant) -> Iterator[None]:
-    """Count a question as waiting until the block ends.
+    """Count a question as waiting until the block ends, which has time for the model.
 
     Raises:
-        TooMany: the limit of this process is reached.
+        TooMany: the tenant's rate or the limit of this process is reached.
     """
+    limits.take(limits.question_allowances_of(tenant))
+    deadlines.extend(settings.MODEL_TIMEOUT_S)
     at_most = max(1, settings.WEB_THREADS // SHARE)
     with _lock:
         is_full = _asking.total() >= at_most or _asking[tenant.id] >= max(1, at_most // 2)

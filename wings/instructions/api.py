@@ -9,15 +9,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memoryproject.edge import deadlines
 from memoryproject.edge.errors import get_row
 from memoryproject.edge.fields import Column, ContentField, NameField, Output, Strict
 from memoryproject.edge.pages import PlaceQuery, describe_page
 from memoryproject.edge.schema import Error, describe
-from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import Scope
 from memoryproject.tenancy.views import KeyedView
 from semantic.engines import Category, PassedOver, Proposal, Why
+from wings.ask.api import ModelOutput, render_calls
 from wings.ask.asking import translating_failures
 from wings.ask.places import taking_place
 from wings.instructions import services
@@ -132,7 +131,7 @@ class LeftOut(Output):
     )
 
 
-class PreviewOutput(serializers.Serializer[Any]):
+class PreviewOutput(ModelOutput):
     """What a text would teach."""
 
     facts = PreviewedFact(
@@ -142,14 +141,6 @@ class PreviewOutput(serializers.Serializer[Any]):
     engine = serializers.CharField(help_text="Which one it was: `llm` or `offline`.")
     degraded = serializers.BooleanField(
         help_text="Whether the offline engine took over, as the model's answers were of no use."
-    )
-    model = serializers.CharField(
-        allow_null=True, help_text="The model that answered; null: none was asked."
-    )
-    model_calls = serializers.IntegerField(help_text="How often the model was asked.")
-    cost = serializers.FloatField(
-        allow_null=True,
-        help_text="What that cost, in the currency of the prices; null: the model has no price.",
     )
 
 
@@ -234,8 +225,6 @@ class PreviewInstructions(InstructionsView):
         )
         with ExitStack() as stack:
             if settings.LLM != "offline":  # as for a question
-                limits.take(limits.question_allowances_of(tenant))
-                deadlines.extend(settings.MODEL_TIMEOUT_S)
                 stack.enter_context(taking_place(tenant))
             stack.enter_context(translating_failures())
             shown = preview(tenant, params["text"], instructions, now=timezone.now())
@@ -244,13 +233,10 @@ class PreviewInstructions(InstructionsView):
 
 def render(shown: Preview) -> dict[str, Any]:
     """Return the values of a `PreviewOutput`."""
-    costs = [call.cost for call in shown.calls]
     return {
         "facts": PreviewedFact(shown.facts, many=True).data,
         "left_out": LeftOut(shown.left_out, many=True).data,
         "engine": shown.answer.engine,
         "degraded": shown.answer.degraded,
-        "model": shown.calls[-1].model if shown.calls else None,
-        "model_calls": len(shown.calls),
-        "cost": None if None in costs else float(sum(cost for cost in costs if cost is not None)),
+        **render_calls(shown.calls),
     }

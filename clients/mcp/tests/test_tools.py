@@ -79,8 +79,8 @@ async def test_instructions_are_read_and_changed_a_list_at_a_time(
 ) -> None:
     async with connect(KEY) as client:
         label = {"label": "billing", "example": "I paid the bill."}
-        await use(client, "instructions", never=["wages"], labels=[label])
-        changed = json.loads(await use(client, "instructions", keep=["diets"]))
+        await use(client, "instructions", changes={"never": ["wages"], "labels": [label]})
+        changed = json.loads(await use(client, "instructions", changes={"keep": ["diets"]}))
         assert changed == json.loads(await use(client, "instructions"))
         assert (changed["keep"], changed["never"]) == (["diets"], ["wages"])
         assert changed["labels"] == [label]

@@ -46,6 +46,7 @@ class InstructionsForm(TextForm):
             raise forms.ValidationError(f"It has at most {services.WORD_AT_MOST} characters.")
         return [dict(zip(PAIRS[field], pair, strict=True)) for pair in texts]
 
+
 def read_form(version: InstructionVersion | None) -> dict[str, str]:
     """Return what the form shows of a version."""
     if version is None:

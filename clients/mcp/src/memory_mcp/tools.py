@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from memory_server_client import AsyncClient, NewMessage, NotFound, types
 from memory_server_client.fences import fence
@@ -42,6 +42,15 @@ class Message(_Said, total=False):
     """What somebody said; `name` is the speaker's."""
 
     name: str
+
+
+class Instructions(TypedDict, total=False):
+    """What to keep and never to; each `word` with its `meaning`, `label` with an `example`."""
+
+    keep: Sequence[str]
+    never: Sequence[str]
+    words: Sequence[dict[str, str]]
+    labels: Sequence[dict[str, str]]
 
 
 class Tools:
@@ -249,29 +258,20 @@ class Tools:
         fact = await memory.correct_fact(fact_id, better, reason=reason)
         return f"Fact {fact['id']} takes its place, by changeset {fact['changeset_id']}."
 
-    async def instructions(
-        self,
-        keep: Sequence[str] | None = None,
-        never: Sequence[str] | None = None,
-        words: Sequence[types.TradeWord] | None = None,
-        labels: Sequence[types.Label] | None = None,
-    ) -> str:
+    async def instructions(self, changes: Instructions | None = None) -> str:
         """Read what memory is to keep, never to keep and to label, or change that.
 
-        A list that is given replaces the one in effect, the others stay. It is for all who share
-        this memory: change it only when the user says so. A person can undo it.
+        A list among the changes replaces the one in effect, the others stay. It is for all who
+        share this memory: change it only when the user says so. A person can undo it.
         """
-        memory = self._connect()
-        entries: dict[str, Any] = {"keep": [], "never": [], "words": [], "labels": []}
+        memory, saved = self._connect(), Instructions()
         with suppress(NotFound):
-            saved: Mapping[str, Any] = await memory.get_instructions()
-            entries = {name: saved[name] for name in entries}
-        given = {"keep": keep, "never": never, "words": words, "labels": labels}
-        changes = {name: several for name, several in given.items() if several is not None}
+            found = await memory.get_instructions()
+            saved = Instructions(**{name: found[name] for name in Instructions.__annotations__})
         if changes:
-            entries |= changes
-            await memory.put_instructions(**entries)
-        return json.dumps(entries, ensure_ascii=False)
+            saved |= changes
+            await memory.put_instructions(**cast(Any, saved))
+        return json.dumps(saved, ensure_ascii=False)
 
     async def status(self, conversation: Conversation | None = None) -> str:
         """Say what this key may do, what is left of its limits, and how far memory is processed."""

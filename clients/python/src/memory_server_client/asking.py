@@ -182,7 +182,7 @@ class Asking(Calls):
 
         Args:
             max_tokens: what the model is given to answer from; default 4,000.
-            min_relevance: below this relevance there is no answer and no cost; default 0.05.
+            min_relevance: below this relevance there is no answer and no cost.
         """
         return self._post("ask", named(locals()))
 

@@ -1384,6 +1384,9 @@ class StruckOutput(TypedDict):
 
 
 class AskOutput(TypedDict):
+    model: str | None
+    model_calls: int
+    cost: float | None
     answer: str
     sentences: list[SentenceOutput]
     struck: list[StruckOutput]
@@ -1391,9 +1394,7 @@ class AskOutput(TypedDict):
     why: AbstentionEnum | None
     relevance: float | None
     receipt: str
-    model: str | None
-    model_calls: int
-    cost: float | None
+    further_receipt: str | None
     pending: int
     degraded: str | None
 
@@ -1414,6 +1415,7 @@ class InstructionsOutput(TypedDict):
     keep: list[str]
     never: list[str]
     words: list[TradeWord]
+    labels: list[Label]
     actor: str
     created_at: str
     undone_at: str | None
@@ -1428,6 +1430,7 @@ class InstructionsPage(TypedDict):
 class PreviewedFact(TypedDict):
     category: CategoryEnum
     fact: str
+    keywords: list[str]
     pending: bool
 
 
@@ -1440,10 +1443,10 @@ class LeftOut(TypedDict):
 
 
 class PreviewOutput(TypedDict):
+    model: str | None
+    model_calls: int
+    cost: float | None
     facts: list[PreviewedFact]
     left_out: list[LeftOut]
     engine: str
     degraded: bool
-    model: str | None
-    model_calls: int
-    cost: float | None
