@@ -1,5 +1,6 @@
 """Renders the lines of a profile by section, and fits them into a budget."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
@@ -81,7 +82,7 @@ class Line:
         told = min(names, NAMES_AT_MOST) + min(numbers, NUMBERS_AT_MOST) / 2
         told += min(len(self.words), WORDS_AT_MOST) / 20 + self.hit.sources - 1
         certainty = 0.5 if self.is_doubtful else 1
-        return certainty * told / count_part(join(self.parts)) ** LENGTH_WEIGHT
+        return certainty * told / math.pow(count_part(join(self.parts)), LENGTH_WEIGHT)
 
 
 def find_section(fact: FactHit | Fact) -> str:

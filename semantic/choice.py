@@ -28,4 +28,4 @@ def make_consolidator(ask: Door | None, instructions: Instructions) -> Consolida
         )
     if not instructions.labels:
         return engine
-    return LabellingConsolidator(engine, instructions.labels, read_built_in)
+    return LabellingConsolidator(engine.known_at_most, engine, instructions.labels, read_built_in)

@@ -16,18 +16,15 @@ label: 16 of 18 got their label, and 2 of 12 that have none got one.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LabellingConsolidator:
     """A consolidator whose facts get labels, whichever engine states them."""
 
+    known_at_most: int
     engine: engines.Consolidator
     labels: Sequence[tuple[str, str]]
     """Pairs of a label and an example."""
     read: heads.Read
-
-    @property
-    def known_at_most(self) -> int:
-        return self.engine.known_at_most
 
     def consolidate(
         self, *, episodes: Sequence[engines.EpisodeText], known: Sequence[engines.KnownFact]

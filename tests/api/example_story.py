@@ -126,9 +126,9 @@ class Session:
 
         text = json.dumps(self.examples, ensure_ascii=False, default=str)
         text = text.replace(f'"{self.started:%Y-%m-%d}"', f'"{BASE:%Y-%m-%d}"')
-        # A fact's day, plain or explained; in a profile that of a section or of an episode.
+        # A fact's day, plain or explained; in a profile its month or that of an episode.
         for shown in (
-            "{0.day} {0:%B %Y}", ", {0:%Y-%m-%d}]", "### {0:%Y-%m-%d}\\n", "- {0:%Y-%m-%d} ",
+            "{0.day} {0:%B %Y}", ", {0:%Y-%m-%d}]", "### {0:%Y-%m}\\n", "- {0:%Y-%m-%d} ",
         ):  # fmt: skip
             text = text.replace(shown.format(self.said), shown.format(BASE - SAID_BEFORE))
         text = text.replace(self.keys["read"].key.prefix, "mem_7Qd2")

@@ -57,7 +57,9 @@ class TradeWord(Strict):
 class Label(Strict):
     """A label of facts, and one that has it."""
 
-    label = ContentField("The label.", max_length=services.WORD_AT_MOST)
+    label = ContentField(  # type: ignore[assignment]
+        "The label.", max_length=services.WORD_AT_MOST
+    )
     example = ContentField("A sentence that has it.", max_length=services.ENTRY_AT_MOST)
 
 

@@ -1,6 +1,5 @@
 """Saves versions of instructions, undoes the newest, and finds what is in effect."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 from operator import attrgetter
@@ -53,7 +52,7 @@ def find_instructions(
 
 
 def save_version(
-    *, tenant: Tenant, agent_id: str, actor: str, **entries: Sequence[Any]
+    *, tenant: Tenant, agent_id: str, actor: str, **entries: Any
 ) -> InstructionVersion:
     """Save a new version, in effect from now on. `entries` are by the names in `ENTRIES`."""
     version = InstructionVersion.objects.create(
