@@ -112,7 +112,7 @@ def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
 def _keep(fact: Fact, sentence: str) -> tuple[str, ...]:
     """Return labels and the old keywords that the new sentence still contains, and its own."""
     text = sentence.casefold()
-    words = [word for word in fact.keywords if word[0] == LABEL_MARK or word.casefold() in text]
+    words = [word for word in fact.keywords if word[:1] == LABEL_MARK or word.casefold() in text]
     folded = {word.casefold() for word in words}
     own = [word for word in pick_keywords(sentence, speaker="") if word.casefold() not in folded]
     return tuple(dict.fromkeys([*words, *own]))[: curation.KEYWORDS_AT_MOST]
