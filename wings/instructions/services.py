@@ -55,9 +55,10 @@ def save_version(
     *, tenant: Tenant, agent_id: str, actor: str, **entries: Any
 ) -> InstructionVersion:
     """Save a new version, in effect from now on. `entries` are by the names in `ENTRIES`."""
-    version = InstructionVersion.objects.create(
-        tenant=tenant, agent_id=agent_id, actor=actor, **entries
-    )
+    version = InstructionVersion(tenant=tenant, agent_id=agent_id, actor=actor)
+    for name, value in entries.items():
+        setattr(version, name, value)
+    version.save(force_insert=True)
     version.refresh_from_db()
     return version
 
