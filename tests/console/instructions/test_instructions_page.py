@@ -21,11 +21,13 @@ def test_versions_are_saved_shown_and_undone(curator: Client, auditor: Client, a
         assert curator.post(address, {"words": words}).status_code == 400
     for never in ("prices", "prices\nwages"):
         said = {"agent_id": "desk", "never": never, "words": "BID = twice a day"}
+        said["labels"] = "pay = I paid.\npay = I owe you 3 euros."
         assert curator.post(address, said).status_code == 302
     first, second = InstructionVersion.objects.of(ana.tenant).order_by("id")
     assert (second.never, second.actor) == (["prices", "wages"], "curator")
     form = curator.get(address, {"agent_id": "desk"}).content.decode()
     assert "wages" in form and "BID = twice a day" in form
+    assert "pay = I owe you 3 euros." in form
     shown = curator.get(page(InstructionVersion, "change", second.pk)).content.decode()
     undo = reverse("console:instructions_undo", args=[second.pk])
     assert "In effect" in shown and undo in shown
