@@ -266,8 +266,9 @@ class Tools:
         """
         memory, saved = self._connect(), Instructions()
         with suppress(NotFound):
-            found = await memory.get_instructions()
-            saved = Instructions(**{name: found[name] for name in Instructions.__annotations__})
+            found: Any = await memory.get_instructions()
+            saved |= Instructions(keep=found["keep"], never=found["never"])
+            saved |= Instructions(words=found["words"], labels=found["labels"])
         if changes:
             saved |= changes
             await memory.put_instructions(**cast(Any, saved))
