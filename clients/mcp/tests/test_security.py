@@ -46,7 +46,7 @@ async def test_a_key_sees_the_tools_of_its_scopes_and_cannot_call_the_others(
         refused = await client.call_tool("recall", {"query": "x"})
         assert refused.is_error and "403" in refused.content[0].text
     async with connect(KEY) as client:
-        assert await list_names(client) == READS | WRITES | {"correct"}
+        assert await list_names(client) == READS | WRITES | {"correct", "instructions"}
 
 
 async def test_a_stranger_finds_nothing(connect: Connect) -> None:
