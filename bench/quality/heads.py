@@ -44,11 +44,11 @@ from semantic.offline.heads import (
 
 CARD = heads.WEIGHTS.with_suffix(".md")
 CARD_TEXT = Path(__file__).with_name("heads_card.txt")
-UNITS = {"sentence": 96, "pair": 38}
+UNITS = {"sentence": 96, "pair": 60}
 """Of the hidden layer of one member; more pairs' would not fit the limit of 500 kB."""
 VECTOR_SCALE = 0.5
 """Of standardised vectors beside standardised traits, of which there are fewer."""
-RECALL = {KEEP: 0.95, DANGER: 0.85, LEANS: 0.65, "instruction": 0.83}
+RECALL = {KEEP: 0.965, DANGER: 0.85, LEANS: 0.75, "instruction": 0.83}
 """The share of positives of the choice part that must be found, where a miss costs more."""
 PRECISION = {REPLACES: 0.75, REPEATS: 0.9, "pasted": 0.95, "joke": 0.85}
 """The least precision on the choice part, where a false alarm costs more."""
@@ -214,8 +214,12 @@ def _category_accuracy(
     blind, shares = _blind_scores(rows, vectors, trained)
     table = np.stack([shares[name] for name in CATEGORIES], axis=1)
     guesses = [CATEGORIES[at] for at in table.argmax(axis=1)]
-    pairs = [(row, guess) for row, guess in zip(blind, guesses, strict=True) if row.targets[KEEP]]
-    return sum(row.targets[guess] for row, guess in pairs) / max(1, len(pairs))
+    hits = [
+        row.targets[guess]
+        for row, guess in zip(blind, guesses, strict=True)
+        if guess in row.targets
+    ]
+    return sum(hits) / max(1, len(hits))
 
 
 def render(figures: dict[str, Any]) -> str:

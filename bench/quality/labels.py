@@ -41,7 +41,8 @@ class SentenceRow:
     """One labelled sentence of a person.
 
     `targets` by head; a category, and whether it needs the sentence before, is known only of what
-    is to be kept, and whether somebody's text comes after it only where anything does.
+    is to be kept, whether somebody's text comes after it only where anything does, and of some
+    chats neither act nor category.
     """
 
     sample: Sample
@@ -107,7 +108,7 @@ def read_alone() -> list[SentenceRow]:
     rows = [
         row
         for row in read_sentences()
-        if row.part != "blind" and not row.targets.get(LEANS) and not row.targets["pasted"]
+        if row.part != "blind" and not row.targets.get(LEANS) and not row.targets.get("pasted")
     ]
     return [
         replace(
@@ -181,11 +182,13 @@ def _read_chat(chat: Mapping[str, Any]) -> Iterator[SentenceRow]:
                 before=befores[place],
             )
             targets = {KEEP: bool(label["keep"]), DANGER: bool(label["danger"])}
-            targets |= {act: label["act"] == act for act in ACTS}
-            if (after := labels[place + 1 : place + 2]) and not targets["pasted"]:
-                targets[MATERIAL] = after[0]["act"] == "pasted"
             if label["keep"]:
                 targets[LEANS] = bool(label.get("needs_previous"))
-                targets |= {name: label["category"] == name for name in CATEGORIES}
+            if label["act"]:
+                targets |= {act: label["act"] == act for act in ACTS}
+                if (after := labels[place + 1 : place + 2]) and not targets["pasted"]:
+                    targets[MATERIAL] = after[0]["act"] == "pasted"
+                if label["keep"]:
+                    targets |= {name: label["category"] == name for name in CATEGORIES}
             part = part_of(chat.get("plan", chat["id"]))
             yield SentenceRow(sample, chat["language"], part, targets)

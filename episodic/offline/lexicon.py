@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from episodic.engines import Line
+from memoryproject.text.words import read_words
 
 FOLDER = Path(__file__).parent / "lexicons"
 STEM_LETTERS = 8
@@ -89,7 +90,7 @@ def _load() -> tuple[Lexicon, ...]:
 
 def _read(rows: Mapping[str, Any]) -> Lexicon:
     return Lexicon(
-        stop=frozenset(rows["stop"].split()),
+        stop=frozenset(rows["stop"].split()).union(*map(read_words, rows.get("stop_lists", ()))),
         introducers=frozenset(rows.get("introducers", "").split()),
         cues={name: _compile(row) for name, row in rows.items() if isinstance(row, list)},
         title=rows["title"],

@@ -12,14 +12,14 @@ from semantic.engines import PassedOver, Why
 from semantic.keywords import pick_keywords
 from semantic.offline import heads, judging
 from semantic.offline.corrections import corrects
-from semantic.offline.own_words import ASKS, read_own_sentences
+from semantic.offline.own_words import read_own_sentences
 from semantic.offline.quotations import parse_quote, quote
 from semantic.offline.speakers import name_speakers
 from semantic.offline.wishes import Wishes
 
 ENGINE = "offline"
 RULE = engines.Category.GUIDELINE
-MODEL = "heads-3"
+MODEL = "heads-4"
 """Stored with each run: facts of older engines can be made again (`learn_again --offline`)."""
 FACTS_A_MESSAGE = 20
 KNOWN_AT_MOST = 2_000
@@ -227,7 +227,7 @@ class _Run:
         last = self._last.get(said.speaker)
         if last is None or not verdict.leans:
             return None
-        if last.line.seq != said.line.seq and last.text.endswith(ASKS):
+        if last.line.seq != said.line.seq and last.text.endswith(heads.ASKS):
             return None
         return last if said.line.at - last.line.at <= judging.JUST_NOW else None
 

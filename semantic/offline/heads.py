@@ -41,7 +41,7 @@ CATEGORIES = tuple(category.value for category in Category)
 REPLACES, REPEATS = "replaces", "repeats"
 TRAITS = 14
 PAIR_TRAITS = 15
-_ASKS = ("?", "？", "؟")
+ASKS = ("?", "？", "؟")
 _SHOUTS = ("!", "！")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _QUOTES = re.compile(r"[\"“”„«»「」『』]")
@@ -71,7 +71,7 @@ def measure_traits(sample: Sample) -> list[float]:
         float(np.log1p(len(text)) / 5),
         float(any(map(str.isdigit, text))),
         sum(map(str.isdigit, text)) / max(1, len(text)),
-        float(text.endswith(_ASKS)),
+        float(text.endswith(ASKS)),
         float(text.endswith(_SHOUTS)),
         float(sample.place == 0),
         float(sample.place == sample.count - 1),
@@ -112,7 +112,7 @@ def measure_pair_traits(pair: Pair, cosine: float, changed: float) -> list[float
         float(bool(old_numbers - new_numbers) and bool(new_numbers - old_numbers)),
         float(np.log1p(len(pair.old)) / 5),
         float(np.log1p(len(pair.new)) / 5),
-        float(pair.new.rstrip().endswith(_ASKS)),
+        float(pair.new.rstrip().endswith(ASKS)),
         float(pair.new.rstrip().endswith(_SHOUTS)),
         float(bool(_QUOTES.search(pair.new))),
         float(np.log1p(max(0.0, pair.gap_days)) / 6),

@@ -18,6 +18,8 @@ STATEMENTS = ("self", "other")
 FOR_NOW = ("request", "question")
 INSTRUCTION = "instruction"
 CERTAIN = 0.5
+WORTH_ALONE = 0.4
+"""Probability of being worth keeping from which on a sentence needs no other reason."""
 PERHAPS = 0.02
 """Probability below which a sentence is no instruction, whatever other scores say."""
 LOST = 0.65
@@ -102,7 +104,7 @@ class Judge:
         wishes = self._wishes.judge(texts) if self._wishes else [Wish.NONE] * len(texts)
         return [
             _pass_over(Why.PASTED)
-            if has_material and item.is_below_opening and not item.asked_to_keep
+            if has_material and item.is_below_opening
             else self._decide(shares, item, wish, takes_rules)
             for item, shares, wish in zip(sentences, rows, wishes, strict=True)
         ]
@@ -125,7 +127,7 @@ class Judge:
         befores = [before[-BEFORE_AT_MOST:], *(item.text for item in sentences[:-1])]
         samples = [
             heads.Sample(
-                text=item.asked_to_keep or item.text,
+                text=item.text,
                 place=item.place,
                 count=item.count,
                 message_length=length,
@@ -148,7 +150,6 @@ class Judge:
             return shares[name] >= self._heads.threshold(name)
 
         asked, told = _weigh(shares, FOR_NOW), _weigh(shares, STATEMENTS)
-        is_to_keep = bool(sentence.asked_to_keep)
         endangers = is_sure(heads.DANGER) or DANGERS.search(sentence.text) is not None
         # A danger is left out for its words alone: meanings are compared too roughly.
         may_differ = shares[heads.DANGER] >= CERTAIN or DANGERS.search(sentence.text) is not None
@@ -157,26 +158,21 @@ class Judge:
         looks_pasted = is_sure("pasted") and shares["pasted"] > told
         is_pasted = looks_pasted and not sentence.is_beside_paste
         is_joke = is_sure("joke") and not endangers  # who jokes about it loses little
-        is_meant = is_to_keep or not (is_pasted or is_joke)
+        is_meant = not (is_pasted or is_joke)
         # "Check the commas, please:" before a letter is about the letter.
         is_task = sentence.is_beside_paste and TASK.search(sentence.text) is not None
-        is_rule = (
-            is_sure(INSTRUCTION)
-            and not (is_to_keep or is_task)
-            and shares[INSTRUCTION] >= max(told, asked)
-        )
+        is_rule = is_sure(INSTRUCTION) and not is_task and shares[INSTRUCTION] >= max(told, asked)
         # "As a diabetic, can I eat mangos?" is worth keeping, too.
         tells_most = told > max(asked, shares["smalltalk"])
         reasons = (tells_most, endangers, is_sure(heads.KEEP) or wish is Wish.KEEP)
-        tells = sum(reasons) > 1 or shares[heads.KEEP] >= CERTAIN > asked
-        is_kept = is_to_keep or (is_meant and (takes_rules if is_rule else tells))
+        tells = sum(reasons) > 1 or (shares[heads.KEEP] >= WORTH_ALONE and asked < CERTAIN)
         category = None
-        if is_kept:
+        if is_meant and (takes_rules if is_rule else tells):
             kinds = [name for name in heads.CATEGORIES if name != Category.GUIDELINE]
             likeliest = Category(max(kinds, key=shares.__getitem__))
             category = Category.GUIDELINE if is_rule else likeliest
         is_dangling = DANGLING.match(sentence.text) is not None
-        leans = not is_to_keep and (is_dangling or is_sure(heads.LEANS))
+        leans = is_dangling or is_sure(heads.LEANS)
         is_lost = leans and (is_dangling or shares[heads.LEANS] >= LOST)
         return Verdict(
             category,

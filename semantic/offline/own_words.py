@@ -1,14 +1,14 @@
 """Finds the author's own sentences in a message, without pasted text, quotations and code.
 
-Nearly all rules look at structure, in any language. Only three use words of `patterns.toml`: a text
-to work on follows, it is made up, and a sentence begins with "remember that".
+Nearly all rules look at structure, in any language. Only two use words of `patterns.toml`: a text
+to work on follows, and it is made up.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memoryproject.text.sentences import split_sentences
+from semantic.pasted import MAIL_HEADER
 from semantic.patterns import read_pattern
 
 READ_AT_MOST = 20_000
@@ -37,10 +37,8 @@ PASTED = tuple(
         r"^[^\n]*[{};][ \t]*$|^[ \t]*[\w.]+[ \t]*=[ \t].*?$",  # a line of code
     )
 )
-MAIL_HEADER = read_pattern("own_words.mail_header")
 RULER = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{3,})[ \t]*$", re.MULTILINE)
 TASK = read_pattern("own_words.task")
-REMEMBER = read_pattern("own_words.remember")
 INVENTED = read_pattern("own_words.invented")
 LIST = re.compile(
     r"^[^\n]*[:：][ \t]*(?:\n[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+[^\n]+)+", re.MULTILINE
@@ -53,9 +51,6 @@ BELOW = re.compile(r"\n[ \t]*\n|(?<=[:：])[ \t]*\n")
 """An empty line, or the end of a line that ends in a colon: people paste text after it."""
 OPENING_AT_MOST = 3
 """Sentences before a pasted text: mostly only what is asked about it."""
-LEAST_ASKED = 3
-"""Characters; a shorter request ("remember it") refers to the sentence before."""
-ASKS = ("?", "？", "؟")
 GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
 """Separator between "proofread this letter" and the letter."""
 
@@ -64,15 +59,13 @@ GAP = re.compile(r"[:：](?!\S)|[:：]\s*[\"“„«「]|：|\n\s*\n")
 class OwnSentence:
     """One sentence, to the letter except for white space; number `place`, from 0, of `count`.
 
-    `asked_to_keep`: the part that the speaker asks to remember, or "". `is_beside_paste`: a block
-    was cut from the message, so the rest is most likely the author's own. `is_below_opening`: it
-    comes after the message's first sentences, where people paste.
+    `is_beside_paste`: a block was cut from the message, so the rest is most likely the author's
+    own. `is_below_opening`: it comes after the message's first sentences, where people paste.
     """
 
     text: str
     place: int
     count: int
-    asked_to_keep: str = ""
     is_beside_paste: bool = False
     is_below_opening: bool = False
 
@@ -87,7 +80,6 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
     half = SENTENCES_AT_MOST // 2
     if len(texts) > SENTENCES_AT_MOST:
         texts = texts[:half] + texts[-half:]
-    asked = _find_asked(texts)
     parts = BELOW.split(content.strip(), maxsplit=1)
     above = len(split_sentences(parts[0])) if len(parts) > 1 else 0
     return [
@@ -95,7 +87,6 @@ def read_own_sentences(content: str) -> list[OwnSentence]:
             text,
             place,
             len(texts),
-            asked.get(place, ""),
             is_beside_paste=CUT in own,
             is_below_opening=0 < above <= min(place, OPENING_AT_MOST),
         )
@@ -111,23 +102,6 @@ def join_lists(text: str) -> str:
 def _glue(match: re.Match[str]) -> str:
     is_short = len(match[0]) <= LIST_AT_MOST
     return re.sub(r"\s+", GLUE, match[0]) if is_short else match[0]
-
-
-def _find_asked(texts: Sequence[str]) -> dict[int, str]:
-    """Return by sentence what to remember; "remember that" alone means its neighbor."""
-    asked: dict[int, str] = {}
-    for place, text in enumerate(texts):
-        match = REMEMBER.match(text)
-        if match is None or text.endswith(ASKS):
-            continue
-        rest = text[match.end() :].strip(" .!。！")
-        if len(rest) > LEAST_ASKED:
-            asked[place] = text[match.end() :].strip()
-        elif text.endswith((":", "：")) and place + 1 < len(texts):
-            asked[place + 1] = texts[place + 1]
-        elif place:
-            asked[place - 1] = texts[place - 1]
-    return asked
 
 
 def cut_pasted(text: str) -> str:

@@ -276,7 +276,7 @@ def test_two_useless_answers_leave_facts_to_the_offline_engine(
     model.script("consolidate", says(answer), says(answer))
     ana.flush(talk)
     changeset = Changeset.objects.of(ana.tenant).get()
-    assert (changeset.engine, changeset.degraded, changeset.model) == ("offline", True, "heads-3")
+    assert (changeset.engine, changeset.degraded, changeset.model) == ("offline", True, "heads-4")
     assert any("Rotterdam" in fact for fact in held(ana))
 
 

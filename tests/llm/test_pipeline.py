@@ -181,7 +181,7 @@ def check_second_changes(story: Story) -> None:
     )
     assert [row.message_seqs for row in evidence] == [[10], [17, 19]]
     third = story.changesets()[2]
-    assert (third.degraded, third.engine, third.model) == (True, "offline", "heads-3")
+    assert (third.degraded, third.engine, third.model) == (True, "offline", "heads-4")
 
 
 def check_reviews(story: Story) -> None:

@@ -22,6 +22,20 @@ def test_any_name_stands_before_the_words_to_the_letter(name: str) -> None:
     assert second.action is Action.NEW
 
 
+@pytest.mark.parametrize(
+    ("said", "is_suggested"),
+    [
+        ("I moved to Bergen.", True),
+        ("I moved to Linux.", False),
+        ("My son moved to Bergen.", False),
+    ],
+)
+def test_a_move_told_in_other_words_is_suggested(said: str, is_suggested: bool) -> None:
+    known = replace(know('Bo: "I live in Oslo."'), valid_at=MONDAY - HALF_A_YEAR)
+    suggestions = consolidate(("Bo", "user", said), known=[known]).suggestions
+    assert [item.kind.value for item in suggestions] == ["contradiction"] * is_suggested
+
+
 def test_what_was_said_later_is_not_replaced_by_what_arrives_later() -> None:
     later = replace(know('Bo: "My new phone number is 555-0177."'), valid_at=MONDAY + HALF_A_YEAR)
     answer = consolidate(("Bo", "user", "My phone number is 555-0143."), known=[later])
