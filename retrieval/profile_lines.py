@@ -46,6 +46,9 @@ NAMES_AT_MOST, NUMBERS_AT_MOST, WORDS_AT_MOST = 3, 2, 10
 LENGTH_WEIGHT = 0.3
 """Exponent of a line's tokens, by which its value is divided: short lines first, if all else is
 equal. docs/decisions/019-retrieval.md has the figures of these weights."""
+TELLING_AT_LEAST = 3
+"""Names and other words of a fact that a profile shows, dangers and guidelines aside: "love it."
+fits into what is left of any budget and tells nobody anything."""
 SHOWN_SHARE = 0.3
 """Share of a fact's words in better ones, above which it comes after those that say news."""
 NUMBER = re.compile(r"\d+")
@@ -73,13 +76,24 @@ class Line:
     """The stems of a fact's words."""
 
     @property
+    def names(self) -> int:
+        """Return how many names and numbers a fact has among its keywords; 0: an episode."""
+        keywords = () if isinstance(self.hit, EpisodeHit) else self.hit.keywords
+        return sum(word[:1].isupper() or word[:1].isdigit() for word in keywords)
+
+    @property
+    def is_telling(self) -> bool:
+        """Return whether it has enough words to be worth a line of its own."""
+        is_always = self.section in (*FIRST, EPISODES)
+        return is_always or len(self.words) + self.names >= TELLING_AT_LEAST
+
+    @property
     def value(self) -> float:
         """Return how much it says for its length: names, numbers, words, and its episodes."""
         if isinstance(self.hit, EpisodeHit):
             return 0
-        names = sum(word[:1].isupper() or word[:1].isdigit() for word in self.hit.keywords)
         numbers = len(NUMBER.findall(self.hit.fact))
-        told = min(names, NAMES_AT_MOST) + min(numbers, NUMBERS_AT_MOST) / 2
+        told = min(self.names, NAMES_AT_MOST) + min(numbers, NUMBERS_AT_MOST) / 2
         told += min(len(self.words), WORDS_AT_MOST) / 20 + self.hit.sources - 1
         certainty = 0.5 if self.is_doubtful else 1
         return certainty * told / math.pow(count_part(join(self.parts)), LENGTH_WEIGHT)
@@ -122,7 +136,7 @@ def fit_lines(lines: Sequence[Line], max_tokens: int) -> list[Line]:
     First come all lines of `FIRST` and the best line of each other section, then the most
     informative ones, newer ones before equals, episodes last.
     """
-    ranked = sorted(lines, key=lambda line: -line.value)
+    ranked = sorted((line for line in lines if line.is_telling), key=lambda line: -line.value)
     best = {line.section: line for line in reversed(ranked) if line.section != EPISODES}
     first = [line for line in ranked if line.section in FIRST]
     first += sorted(best.values(), key=lambda line: ORDER[line.section])
