@@ -23,6 +23,8 @@ from memoryproject.text.tokens import in_use
 IN_WINDOW = Q(episode=None, quarantined_by=None, withheld_by=None)
 FIND = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
 AND coalesce(user_id = ANY(%s::text[]), TRUE)"""
+LOCK = """SELECT * FROM episodic_conversation WHERE tenant_id = %s AND external_id = %s
+AND coalesce(user_id = ANY(%s::text[]), TRUE) FOR UPDATE"""
 """Query of `of`, written out: composing it costs Django a millisecond of each answer."""
 IS_DUE = """SELECT max(received_at) <= statement_timestamp() - %s
     OR count(*) >= %s AND min(received_at) <= statement_timestamp() - %s OR count(*) >= %s
@@ -72,7 +74,8 @@ def find_conversation(
 ) -> Conversation | None:
     """Return the tenant's conversation of that id, locked if asked for, or None."""
     params = [tenant.id, external_id, [*users] if (users := walls.get_users()) else None]
-    rows = Conversation.across_tenants.raw(f"{FIND} FOR UPDATE" if lock else FIND, params)
+    every = Conversation.across_tenants
+    rows = every.raw(LOCK, params) if lock else every.raw(FIND, params)
     conversation = next(iter(rows), None)
     if conversation:
         conversation.tenant = tenant

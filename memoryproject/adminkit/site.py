@@ -106,7 +106,8 @@ def list_places() -> tuple[Place, ...]:
 @cache
 def find_lists() -> dict[str, Entry]:
     """Return the entries of lists, by table."""
-    return {entry.table: entry for place in list_places() for entry in place.entries}
+    entries = chain.from_iterable(place.entries for place in list_places())
+    return {entry.table: entry for entry in entries if entry.table}
 
 
 def describe_frame(request: HttpRequest) -> dict[str, Any]:

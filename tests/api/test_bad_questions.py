@@ -31,9 +31,7 @@ def wrong_fields() -> list[tuple[str, str, Any]]:
         found += [(call, "max_tokens", given) for given in NO_NUMBERS]
         found += [(call, "category", given) for given in NO_WORDS]
     for call in ASKING[:3]:
-        found += [
-            (call, "style", given) for given in ["plain", ["bold"], [1], ["plain", "defanged"]]
-        ]
+        found += [(call, "style", given) for given in ["plain", ["plain", "defanged"]]]
     for call in RETRIEVING:
         found += [(call, "episodic_limit", given) for given in [*NO_NUMBERS, 101]]
         found += [(call, "detail", given) for given in NO_WORDS]
@@ -55,6 +53,13 @@ def question(call: str) -> dict[str, Any]:
 @pytest.mark.parametrize("call, field, given", wrong_fields())
 def test_a_wrong_field_is_named(ana: Agent, call: str, field: str, given: Any) -> None:
     assert_problem(ana.post(call, {**question(call), field: given}), 400, field)
+
+
+@pytest.mark.parametrize("word", ["bold", 1])
+def test_a_wrong_word_of_a_style_is_named_by_its_place(ana: Agent, word: Any) -> None:
+    for call in ASKING[:3]:
+        answer = ana.post(call, {**question(call), "style": ["plain", word]})
+        assert_problem(answer, 400, "style.1")
 
 
 @pytest.mark.parametrize("call", ASKING + RECENT)

@@ -126,6 +126,7 @@ def test_writing_is_for_theirs_alone(house: House) -> None:
     assert_problem(house.bound.post("add_message", {**fresh, "user_id": "ana"}), 403)
     assert_problem(house.bound.post("flush", {"conversation_id": house.hers["talk"]}), 404)
     assert_problem(house.bound.post("notes", {"content": "Hers.", "user_id": "ana"}), 403)
+    assert_problem(house.bound.post(f"notes/{house.hers['note']}/restore", {}), 404)
     assert Message.objects.of(house.owner.tenant).count() == told
     assert house.bound.post("add_message", fresh).status_code == 201
     made = Conversation.objects.of(house.owner.tenant).get(external_id=fresh["conversation_id"])
@@ -165,7 +166,7 @@ def test_calls_that_do_not_keep_to_users_are_refused(house: House) -> None:
         for method in methods:
             answer = house.bound.client.generic(method.upper(), path)
             assert "bound to users" in assert_problem(answer, 403)["message"], path
-    assert len(open_to_bound) == 31
+    assert len(open_to_bound) == 32
 
 
 def test_each_table_says_whose_its_rows_are_or_why_nobodys() -> None:
