@@ -104,6 +104,7 @@ async function recall(memory: Memory, query: string): Promise<string> {
     client.POST("/api/v0/retrieve_memory", {
       body: {
         ...{ query, user_id, conversation_id, exclude_current: true, scope: "user", fence: true },
+        fresh: true,
         max_tokens: memory.maxTokens ?? 1000,
       },
       parseAs: "text",

@@ -191,21 +191,22 @@ class Asking(Calls):
         self,
         query: str,
         *,
+        user_id: str | None,
         queries: Sequence[str] | None = None,
-        user_id: str | None = None,
         conversation_id: Id | None = None,
         max_tokens: int = 1000,
     ) -> Flow[Markdown]:
         """Return what is known of a user from all his conversations and notes, for a prompt.
 
         Texts stand between marks that say that they are data. Empty: memory holds nothing on it.
-        A few calls: `search` for notes, `retrieve_memory` for all else, with its receipt.
+        What was just said is in it, too. A few calls: `search` for notes, `retrieve_memory` for all
+        else, with its receipt.
 
         Args:
             query: what to look for, in words.
+            user_id: whose memory; None: of all users that the key may see, so it must be said.
             queries: up to five further questions, whose answers share the room, as with
                 `retrieve_memory`.
-            user_id: whose memory; default: all that the key may see.
             conversation_id: the one at hand, which is left out: it is in the prompt already.
             max_tokens: that the whole answer may have.
         """
@@ -250,6 +251,7 @@ class Asking(Calls):
                 "user_id": user_id,
                 "exclude_current": True if conversation_id else None,
                 "max_tokens": max_tokens,
+                "fresh": True if user_id else None,
                 "fence": True,
             },
             read=read_markdown,
