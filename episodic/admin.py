@@ -60,7 +60,7 @@ class EpisodeAdmin(WordSearchAdmin):
     def keep_matches(
         self, request: HttpRequest, rows: QuerySet[Any], search: WordSearch
     ) -> QuerySet[Any]:
-        """Return those that were found; a masked one would be confirmed, and is left out."""
+        """Return the rows found; masked ones are left out, since a match would reveal words."""
         found = super().keep_matches(request, rows, search)
         return Reader(request.user).keep_readable(found)
 
@@ -92,7 +92,7 @@ class MessageAdmin(WordSearchAdmin):
     def keep_matches(
         self, request: HttpRequest, rows: QuerySet[Any], search: WordSearch
     ) -> QuerySet[Any]:
-        """Return those that were found; a masked one would be confirmed, and is left out."""
+        """Return the rows found; masked ones are left out, since a match would reveal words."""
         reader = Reader(request.user)
         window_ids = queries.waiting_with_words(
             [*search.sought.words.split(), *search.sought.phrases],

@@ -57,7 +57,7 @@ def drop_wrong_dates(text: str, *, lines: Sequence[Line]) -> str:
 
 
 def add_dates(text: str, *, lines: Sequence[Line]) -> str:
-    """Return the text with a date after each phrase without one that was said on a single day."""
+    """Return the text with the date added after each undated phrase that has only one meaning."""
     meanings = _find_meanings(text, lines).values()
     return insert_labels(text, [phrases[0] for phrases in meanings if len(phrases) == 1])
 
@@ -79,7 +79,7 @@ def read_span(text: str) -> Span | None:
 
 
 def _find_meanings(text: str, lines: Sequence[Line]) -> dict[int, list[Phrase]]:
-    """Return the meanings of each phrase, by where it ends: one for each day it was said on."""
+    """Return by its end what each phrase means: one meaning for each day on which it was said."""
     meanings: dict[int, list[Phrase]] = {}
     for phrase in find_phrases(text, at=lines[0].at) if lines else ():
         words = text[phrase.start : phrase.end].lower()

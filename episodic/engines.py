@@ -74,7 +74,7 @@ class Segmenter(Protocol):
     ) -> Segmentation:
         """Return a partition of `lines`.
 
-        `vectors` has one unit vector a line, in order. `previous_summary` tells what
+        `vectors` has one unit vector per line, in order. `previous_summary` tells what
         the conversation was about before the window; it may be empty.
         """
 
@@ -124,5 +124,5 @@ class Reviewer(Protocol):
     ) -> Judgement:
         """Judge the served episodes by the messages said after the retrieval.
 
-        `vectors` has one unit vector a line.
+        `vectors` has one unit vector per line.
         """

@@ -87,7 +87,7 @@ def _list_entries(plan: PlannedEpisode, language: str) -> Iterator[Entry]:
 def _texts_around(lines: Sequence[Line], users: Sequence[str], place: int) -> list[str]:
     """Return the texts of the neighbours on both sides, the nearest first.
 
-    Only messages of the same user: a search for one user must not match another's words.
+    All are of the same user: a search for one user must not match another's words.
     """
     places = [place + step * side for step in range(1, NEIGHBOURS + 1) for side in (-1, 1)]
     return [
@@ -104,7 +104,7 @@ PATIENCE = timedelta(minutes=5)
 def embed_lines(
     texts: Sequence[str], embedder: Embedder, *, waited: timedelta
 ) -> tuple[Vectors, bool]:
-    """Return a unit vector a text, and whether the embedder made them: to be stored.
+    """Return a unit vector per text, and whether `embedder` made them: to be stored.
 
     `waited` is how long the texts have waited since their job was created.
 

@@ -9,9 +9,9 @@ asked in another language is for `POST forget`.
 import re
 
 LONGEST = 300
-"""Characters of such a sentence."""
+"""Characters of a request."""
 _THING = r"([^,;:.!?。！？\n]+)"
-"""The group of each pattern with the text to forget."""
+"""Group of each pattern: the text to forget."""
 _WORDINGS = (
     rf"""(?:please\ )?forget\ (?:
         that\ (?=i\b|i['’]|my\ |we\b|we['’]|our\ ) | about\ (?=my\ |our\ |me\ ) | (?=my\ |our\ )

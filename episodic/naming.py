@@ -49,7 +49,7 @@ def render_name(conversation: Any, *, may_read: bool) -> str:
 def list_speakers(tenant_id: uuid.UUID | None) -> list[tuple[uuid.UUID, str]]:
     """Return the tenant and name of who speaks as `user` early in the newest conversations.
 
-    Of one tenant, or of all that may be seen. Uses index: episodic_message_seq.
+    With None, it reads all visible tenants. Uses index: episodic_message_seq.
     """
     newest = Conversation.across_tenants.all()
     if tenant_id is not None:

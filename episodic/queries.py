@@ -57,7 +57,7 @@ SELECT * FROM (
         AND episode_id IS NULL AND quarantined_by_id IS NULL AND withheld_by_id IS NULL
 ) AS waiting
 ORDER BY id DESC LIMIT %(at_most)s"""
-"""Ids of messages are in the order in which they were stored."""
+"""Query of `waiting_in`; ids are in order of storing messages."""
 FRESH = Q(consolidated_at=None, consolidation_failed_at=None)
 """Episodes whose facts are not extracted yet; one that failed waits for a retry instead."""
 WAITING_READ_AT_MOST = 5_000
@@ -211,7 +211,7 @@ def recent_episodes(
 ) -> list[Episode]:
     """Return the newest episodes of conversations by creation, newest first.
 
-    Those in `homes`, or of the tenant, or of one agent; never of the one left out.
+    They are of `homes`, or else of the tenant or an agent; never of `left_out`.
     """
     episodes = Episode.objects.of(tenant).filter(withheld_by=None)
     if homes is not None:
@@ -349,7 +349,7 @@ def waiting_with_words(
 ) -> QuerySet[Message, uuid.UUID]:
     """Return the ids of the newest messages of the window that hold all the words as typed.
 
-    Of one tenant or conversation, or of all.
+    None as an id: all tenants or conversations.
     Uses index: episodic_message_waiting.
     """
     newest = Message.across_tenants.filter(IN_WINDOW)

@@ -14,7 +14,7 @@ from memoryproject.tenancy.models import Tenant
 
 RETRY_AFTER_S = 30
 BELIEVED_FOR_S = 5
-"""Seconds for which a tenant's sum is cached: it reads each of its conversations."""
+"""Seconds for which a tenant's sum is cached: adding up reads each conversation."""
 
 
 def check_room(conversation: Conversation, *, count: int) -> None:

@@ -26,9 +26,9 @@ def size_limit(*, doubled: bool) -> int:
 
 
 def count_closed(segments: int, *, doubled: bool, everything: bool) -> int:
-    """Return how many of a window's segments become episodes; none: the window is to grow.
+    """Return how many of a window's segments become episodes; 0: the window is to grow.
 
-    Of several the last stays in the window, as the start of what comes next. A single
+    The last of several stays in the window, as the start of what comes next. A single
     one makes the window grow the first time and is closed the second time. With
     `everything` nothing stays.
     """

@@ -116,7 +116,7 @@ def withhold(
 def lift(conversation: Conversation, *, withholding: Withholding) -> None:
     """Return quarantined messages to the window, and have the conversation processed again.
 
-    Except messages of another quarantine, which then keeps them.
+    Messages that another quarantine covers go over to that one.
     """
     mine = Message.objects.within(conversation).filter(withheld_by=withholding)
     standing = Withholding.objects.of(conversation.tenant).filter(lifted_at=None)

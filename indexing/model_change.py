@@ -44,7 +44,7 @@ _looked: OrderedDict[tuple[Embedder, uuid.UUID, uuid.UUID | None], float] = Orde
 def choose_embedder(*, tenant: Tenant, conversation_id: uuid.UUID | None = None) -> Embedder:
     """Return the embedder whose vectors are complete in a conversation, for embedding and search.
 
-    Without a conversation: complete everywhere.
+    Without a conversation, complete in the tenant.
     """
     new, *before = embeddings.get_embedders()
     if not before:
@@ -62,7 +62,7 @@ def _has_moved(tenant: Tenant, conversation_id: uuid.UUID | None, *, old: str, n
     """Return whether everything with a vector of the old model has one of the new model.
 
     Uses index: indexing_vector_time_of_owner, indexing_vector_one_a_model. The latest ones are
-    moved first, so the first row checked is usually one that is not.
+    moved first, so the first row checked is usually not moved yet.
     """
     if conversation_id is None and find_move(tenant).exists():
         return False
@@ -85,7 +85,7 @@ def find_gap(tenant: Tenant) -> str:
 def notice_changes(*, at_most: int) -> None:
     """Record which tenants have all vectors of the model, and start making missing ones.
 
-    Only a self-hosted model starts by itself: a provider's costs money.
+    Only a self-hosted model starts making them: a provider's costs money.
     """
     new, *before = embeddings.get_embedders()
     if before:
@@ -108,7 +108,7 @@ def notice_changes(*, at_most: int) -> None:
 
 
 def _notice_states(model: str, *, at_most: int) -> None:
-    """Do the same for token states, which vectors made before November 27, 2026 lack."""
+    """As `notice_changes`, for token states, which vectors before November 27, 2026 lack."""
     whole = Tenant.objects.filter(settings__contains={COMPLETE: model})
     for tenant in whole.exclude(settings__contains={STATES: model}).order_by("id")[:at_most]:
         if tenant.settings.get(PAUSED, False) or find_move(tenant).exists():

@@ -184,7 +184,7 @@ def _lacking(*, tenant: Tenant, model: str) -> QuerySet[SearchUnit]:
 def conversations_without_vectors(*, tenant: Tenant, model: str) -> list[uuid.UUID | None]:
     """Return the conversations with missing vectors of a model.
 
-    None, the last, means memories that belong to no conversation.
+    None, always last, stands for memories without a conversation.
     """
     ids = _lacking(tenant=tenant, model=model).values_list("conversation_id", flat=True)
     return list(ids.order_by("conversation_id").distinct())

@@ -81,7 +81,7 @@ def add_entries(
     model: str = "",
     user_id: str = "",
 ) -> None:
-    """Insert units and vectors, by two statements however many there are.
+    """Insert units and vectors, by two statements in all.
 
     Without a conversation they belong to the whole tenant. `user_id`: the user in whose scope they
     are found; empty: nobody's. `model`: the embedder of the entries' vectors; empty: this process's
@@ -167,7 +167,7 @@ Mark = tuple[uuid.UUID, datetime | None, datetime | None]
 def mark_memories(*, tenant: Tenant, marks: Sequence[Mark]) -> None:
     """Mark memories as no longer believed, or as believed again; `as_of` finds them by their times.
 
-    Two statements, however many memories.
+    Takes two statements in all.
     """
     params: dict[str, Any] = {
         "tenant": tenant.id,
@@ -193,7 +193,7 @@ def tell_mirror(
 
 
 def tell_mirror_of(*, tenant: Tenant, memory_id: uuid.UUID) -> None:
-    """Do the same for an indexed memory of any conversation."""
+    """Do as `tell_mirror` for an indexed memory."""
     if settings.MIRROR_DIR is not None:
         units = SearchUnit.objects.of(tenant).filter(memory_id=memory_id)
         home = units.values_list("conversation_id", flat=True).first()

@@ -72,7 +72,7 @@ class SnapshotMoved(Exception):
 
 
 class OutsideAway(Exception):
-    """An outside service is unavailable: this costs no attempt, however often."""
+    """An outside service is unavailable: no such failure costs an attempt."""
 
 
 class Charge(Enum):

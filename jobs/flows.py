@@ -37,7 +37,7 @@ class Chore(Protocol):
     """Function that queues or deletes what is due by time, up to `at_most` rows at once."""
 
     def __call__(self, *, at_most: int) -> object:
-        """Do it; called every four seconds, for all tenants, in the reconciler's transaction."""
+        """Run the chore, every four seconds, for all tenants, in the reconciler's transaction."""
 
 
 @cache

@@ -24,7 +24,7 @@ from memoryproject.tenancy.models import Tenant
 SETTING = "daily_budget"
 """The key in a tenant's settings: an amount as text, or null for no limit."""
 QUESTIONS = "ask_budget"
-"""Likewise: the part of the budget for calls of `ask`."""
+"""Likewise the key of the budget for calls of `ask`."""
 DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 """Pattern of a date in a model's name: all editions cost the same."""
 MILLION = 1_000_000
@@ -84,7 +84,7 @@ def open_call(call: LLMCall, *, own: str = "") -> None:
 
 
 def _check_budget(tenant: Tenant, call: LLMCall, budget: Decimal | None, **which: str) -> None:
-    """Raise if a budget does not allow another call, beside those in `which`."""
+    """Raise if a budget, spent by the calls in `which`, does not allow another."""
     if budget is None:
         return
     if call.cost is None:

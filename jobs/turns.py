@@ -67,7 +67,7 @@ def may_be_claimed() -> RawSQL:
 
 
 def find_free(job_id: uuid.UUID) -> uuid.UUID | None:
-    """Return the id and lock the row if the job may be claimed, however many its tenant runs."""
+    """Return the id and lock the row if the job may be claimed; a tenant's cap is ignored."""
     return _find("AND jobs_job.id = %(job_id)s", job_id=job_id, cap=0)
 
 

@@ -24,9 +24,9 @@ class Budget:
     spent: int = 0
 
     def take(self, size: int, *, at_most: int | None = None) -> bool:
-        """Spend `size`; False, and nothing spent, where that goes above the limit.
+        """Spend `size`; return False, and spend nothing, if that goes above the limit.
 
-        With `at_most`, which is lower, that is the limit this once.
+        `at_most`: a lower limit for this one time.
         """
         limit = self.limit if at_most is None else at_most
         if limit is not None and self.spent + size > limit:

@@ -199,9 +199,9 @@ class Layout:
         return Block(parts, [row for row, _ in shown], cut)
 
     def _render_fact(self, hit: FactHit) -> list[Part]:
-        """Return a bullet with the day since which it is true, unless the fact names a date.
+        """Return a bullet with the day since when the fact is true, unless it names a date.
 
-        And with the name of its conversation, if that is shown.
+        The name of its conversation is added if names are shown.
         """
         if hit.id in self._rendered:
             return self._rendered[hit.id]

@@ -275,7 +275,7 @@ class Fence:
 
     @property
     def closing(self) -> str:
-        """Return the mark after it."""
+        """Return the closing mark."""
         return f"[end of memory {self.nonce}]\n"
 
     @property

@@ -253,7 +253,7 @@ class Loader:
     ) -> dict[uuid.UUID, tuple[list[str], int]]:
         """Return for each fact its messages, or the titles of episodes that support it as a whole.
 
-        And the quarters of a token that were not loaded. `is_corrected`: some may have marks.
+        Also return the unloaded quarters of a token. `is_corrected`: some may have marks.
         """
         rows = [row for several in evidence.values() for row in several]
         messages = self._load_sources(rows)
@@ -294,7 +294,7 @@ class Loader:
         return [join(render_message(row, self.style, with_day=True)[:-1]) for row in messages]
 
     def _mark(self, row: Correctable) -> str:
-        """Return the text after one that contradicts a correction; else nothing."""
+        """Return the text after a row that contradicts a correction; else nothing."""
         return f" [{self.say(row.correction)}]" if row.correction else ""
 
     def say(self, correction: Correction | None) -> str:

@@ -72,7 +72,7 @@ _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS,
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of days, both ends included. `yearly`: in every year, written with ANY_YEAR."""
+    """A range of days, both ends included; if `yearly`, of each year, written with ANY_YEAR."""
 
     first: date
     last: date
@@ -95,7 +95,7 @@ class Span:
 
     @property
     def days(self) -> int:
-        """How many days it has."""
+        """The number of days."""
         return (self.last - self.first).days + 1
 
 

@@ -196,7 +196,7 @@ def _draft(
 def find_known(scope: Scope | None, request: RecallRequest) -> list[uuid.UUID] | None:
     """Return the facts and episodes known at the moment asked about; None: now.
 
-    With `as_of`: the facts that the server then believed to be true at that other moment. What was
+    With `as_of`, facts are those that the server then believed true at that moment. What was
     quarantined or erased since is left out. The search of a whole tenant does this by itself.
     """
     if scope is None or scope.is_everything or request.known_at is None:

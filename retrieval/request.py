@@ -125,7 +125,7 @@ class RecallRequest:
         return has_place and not self.category and self.is_present
 
     def read_times(self, now: datetime) -> TimesAsked:
-        """Return the times it asks about, relative to the moment it asks about, or to now.
+        """Return the times in the query, relative to the moment asked about, or to now.
 
         Without a budget, times do not restrict the search: all words are searched.
         """
@@ -134,7 +134,7 @@ class RecallRequest:
         return read_times(self.query, at=self.as_of or self.known_at or now)
 
     def parameters(self) -> dict[str, Any]:
-        """Return its parameters of the statement that searches a conversation."""
+        """Return the request's part of the parameters of a conversation's search."""
         return {"category": self.searched_category, "as_of": self.as_of, "explain": self.explain}
 
     def to_json(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ UNREPEATED = ("query", "kind", "min_seq", "fresh", "looked_up")
 def read_request(retrieval: Retrieval) -> RecallRequest:
     """Return the request in a receipt, to be answered again as markdown.
 
-    Without `min_seq` and `fresh`: messages that were new then are processed by now.
+    `min_seq` and `fresh` are dropped: messages new at that time are processed by now.
     """
     params: dict[str, Any] = {}
     for option in fields(RecallRequest):

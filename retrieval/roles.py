@@ -38,7 +38,7 @@ def prefer_users(
 ) -> dict[Place, float]:
     """Return the scores of lines, with USER_PRIOR added for users.
 
-    Unchanged if not both speak, or the question is about the replies.
+    No bonus if only one side speaks, or the question is about replies.
     """
     if not holds_back_replies(messages.values(), question=question):
         return {**weights}

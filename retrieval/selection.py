@@ -73,7 +73,7 @@ def choose(
     conversation: Conversation | None,
     is_left_out: bool = False,
 ) -> Chosen:
-    """Return what an answer serves of hits, best first; nothing of them if it is left out.
+    """Return what an answer serves of the hits, best first; if `is_left_out`, none of them.
 
     `conversation` is the current one, if it exists.
     """
@@ -188,7 +188,7 @@ def _set_marks(
 ) -> None:
     """Set the corrections on what is served, if something was corrected.
 
-    Not for a past moment: the correction may have come later.
+    None for a past moment: the correction may have come later.
     """
     if request.known_at is None and scope.has_corrections:
         rows = [*messages, *list_rows([*facts, *episodes])]

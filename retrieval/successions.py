@@ -57,9 +57,9 @@ def find_succession(facts: Sequence[FactHit]) -> Succession:
 
 
 def put_newest_first(facts: Sequence[FactHit]) -> list[FactHit]:
-    """Return facts, best first, but each speaker's by day, newest first.
+    """Return facts, best first, each speaker's places filled newest first.
 
-    Facts of one message stay together in its own order: ids grow with time.
+    Facts of a message stay together in its order: ids grow with time.
     """
     best: dict[Place, int] = {}
     for place, hit in enumerate(facts):

@@ -111,7 +111,7 @@ def _known_by() -> dict[str, frozenset[str]]:
 
 
 def find_question_language(question: str) -> Language | None:
-    """Return a question's language, however short; None: English, Chinese, Japanese, others."""
+    """Return even a short question's language; None: English, Chinese, Japanese, others."""
     words = [word.lower() for word in WORD.findall(question)]
     counts = {code: sum(word in known for word in words) for code, known in _known_by().items()}
     best = max(get_languages(), key=lambda language: counts[language.code])

@@ -71,7 +71,7 @@ def cut(text: str, *, at_most: int, strategy: Strategy, count: Count) -> str:
 
 
 def _find_largest(at_most: int, render: Callable[[int], str], fits: Fits) -> str:
-    """Return what is rendered of the largest number that fits; what 0 renders is empty."""
+    """Return the text rendered from the largest number that fits; 0 gives an empty one."""
     best, low, high = "", 0, at_most
     while low < high:
         middle = (low + high + 1) // 2
@@ -102,7 +102,7 @@ def _keep_both_ends(text: str, kept: int) -> str:
 
 
 def _find_edge(text: str, place: int, step: int) -> int:
-    """Return where the word that a cut at `place` would part begins or ends, if that is near.
+    """Return the near edge of the word that a cut at `place` would split, else `place`.
 
     `step` is -1 or 1.
     """
@@ -123,7 +123,7 @@ STEM_LETTERS = 6
 JUDGED_CHARACTERS = 2_000
 """Characters of each message that are read when rarity is counted."""
 REMEMBERED_TEXTS = 4_096
-"""Messages whose words and whose sentences a process keeps in mind: 8 MB."""
+"""Number of messages whose words and sentences a process caches: 8 MB."""
 LONGEST_PIECE = 240
 """Characters, or half of what there is room for. Where a message must be cut to fit, a
 longer sentence is split."""
@@ -197,9 +197,9 @@ class Trimmer:
         return join_sentences(sentences, telling)
 
     def shorten(self, content: str, *, room: float = math.inf) -> Excerpt:
-        """Return the sentences worth most, in order: at least 60 % of what it is worth.
+        """Return the sentences worth most, in order: at least 60 % of the message's worth.
 
-        Empty where none of them has so few characters as there is `room` for.
+        The result is empty if no sentence fits into `room` characters.
         """
         sentences = _split(content)
         if all(len(sentence.text.rstrip()) > room for sentence in sentences):
@@ -223,8 +223,8 @@ class Trimmer:
     def cut(self, content: str, *, at_most: int) -> Excerpt:
         """Return what matches the question best within so many tokens; empty if nothing fits.
 
-        For a message that is too long to be served at all. What is left of the room goes
-        to what stands beside the best match.
+        Used for a message that is too long to be served. The remaining tokens go to the
+        sentences next to the best match.
         """
         characters_a_token = len(content) / max(count_tokens(content), 1)
         longest = max(1, min(LONGEST_PIECE, int(at_most / 2 * characters_a_token)))
@@ -237,8 +237,8 @@ class Trimmer:
     def answer(self, content: str, *, at_most: int) -> Excerpt:
         """Return the sentences of a long reply that answer the question, within so many tokens.
 
-        These are the ones that have at least half as much of it as the best. Where no sentence
-        has a word of it, it is cut as any message.
+        They have at least half the worth of the best. If none has a word of the question, the
+        reply is cut as any message.
         """
         sentences = split_sentences(content, longest=LONGEST_PIECE)
         worth = [self._worth(sentence.words & self._asked) for sentence in sentences]
@@ -250,7 +250,7 @@ class Trimmer:
         return _take(sentences, sorted(telling, key=lambda i: (-worth[i], i)), at_most=at_most)
 
     def _threshold(self, share: float) -> float:
-        """Return what a word is worth in that share of the messages, or in a single one of few."""
+        """Return the worth of a word in that share of the messages, or in one if they are few."""
         return min(-math.log(share), self._worth_of.unseen)
 
     def _worth(self, words: frozenset[str]) -> float:
@@ -342,7 +342,7 @@ def _find_words(text: str) -> frozenset[str]:
 
 
 def _remember(function: Callable[[str], Result]) -> Callable[[str], Result]:
-    """Return a function of texts that keeps what it returned of those that are no longer."""
+    """Return a function that caches its results for texts of JUDGED_CHARACTERS or fewer."""
     remembered = lru_cache(REMEMBERED_TEXTS)(function)
     return lambda text: (remembered if len(text) <= JUDGED_CHARACTERS else function)(text)
 

@@ -35,12 +35,12 @@ OVER_PENALTY = 2.0
 TIME_BONUS = 6.0
 """Bonus of a message of the days asked for. 85 questions that name one: .973; with 1.5 .949."""
 UNLIKE_SHARE = 0.25
-"""Share of a below-average score that counts for a message of these days: its date matters more.
+"""Share of a below-average score that counts on the days asked for: the date matters more.
 
 No figure.
 """
 FADES_IN_DAYS = 14
-"""Days beside these in which the bonus fades: people mention an event later, and a plan before.
+"""Days around in which the bonus fades: people mention an event later, and a plan before.
 
 LoCoMo and a diary are the same with less for the days beside.
 """
@@ -50,11 +50,11 @@ FEW_DAYS, FEW_DAYS_SHARE = 7, 1.75
 Most of a month or a year is about something else. No figure.
 """
 TIMELY_RANK = 3.0
-"""Factor by which the rank of a fact of these days improves. No figure."""
+"""Factor by which a fact of the days asked for gains rank. No figure."""
 ORDERED_WITHIN = 4.0
 """Distance from the best score within which "the first time" orders messages by time. No figure."""
 ORDER_BONUS = 3.0
-"""Bonus of the first of these messages in time; less for each later one. No figure."""
+"""Bonus of the first message in that range; less for each later one. No figure."""
 
 # Room for facts: retrieval/filling.py
 FACT_SHARE = 0.3
@@ -70,7 +70,7 @@ With none, 49 of 100 updates showed the old value first. Five facts: LoCoMo .859
 PINNED_SHARE = 0.08
 """Share of the budget for guidelines and dangers that the question did not find. No figure."""
 LEAST_PINNED_TOKENS = 60
-"""Tokens for these in a small budget, at most a quarter of it: enough for one danger."""
+"""Tokens for pinned facts in a small budget, a quarter at most: enough for one danger."""
 CATEGORY_SHARE = 0.5
 """Share of the budget for facts when the caller asks for one category of them. No figure."""
 
@@ -95,7 +95,7 @@ LEAST_CUT_TOKENS = 12
 RECENT_SHARE = 0.5
 """Share of the budget for messages in no episode yet, if the call asks for them. No figure."""
 UNASKED_SHARE = 0.3
-"""Share of the budget for these if it does not. No figure."""
+"""Share for the same messages if it does not. No figure."""
 
 # What is left out of a message: retrieval/truncation.py
 KEPT_SHARE = 0.6

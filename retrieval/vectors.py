@@ -28,7 +28,7 @@ from semantic.engines import fact_embedding_text
 
 BATCH = 64
 LATE_AT_MOST = timedelta(minutes=5)
-"""Between the making of a unit and of the job for its vector, on clocks that differ."""
+"""Time from a unit to the job that makes its vector, by clocks that differ."""
 
 
 def make_vectors(claim: Claim) -> None:
@@ -73,7 +73,7 @@ def _find_others(claim: Claim) -> list[uuid.UUID]:
 def _find_missing(
     claim: Claim, scope: uuid.UUID | None, *, since: datetime | None
 ) -> tuple[Embedder, list[SearchUnit]] | None:
-    """Return units of a scope, and the embedder that has made no vectors of them."""
+    """Return units of a scope without vectors, and the embedder that lacks them."""
     for embedder in embeddings.get_embedders():
         units = index_queries.units_without_vector(
             tenant=claim.tenant,
@@ -114,8 +114,8 @@ def _texts_of(
 ) -> list[str]:
     """Return what each unit's vector stands for, as when it was first indexed.
 
-    A unit of which the text was changed or erased since it was read is gone by then, too: what
-    is made of it does not matter.
+    If a unit's text was changed or erased since, the unit is gone, too: what is made of it
+    does not matter.
     """
     texts: dict[object, str] = {}
     if conversation_id:
@@ -138,7 +138,7 @@ def _texts_of(
 
 
 def _key_of(unit: SearchUnit) -> object:
-    """Return what tells its text apart: of a message the seq, of a note its part, too."""
+    """Return the key of a unit's text: a message's seq, a note's id and part, or the id."""
     if unit.kind == UnitKind.MESSAGE:
         return unit.first_seq
     if unit.kind == UnitKind.NOTE:

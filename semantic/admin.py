@@ -75,7 +75,7 @@ class FactAdmin(WordSearchAdmin):
 
     @admin.display(description="served")
     def served(self, fact: Any) -> str:
-        """Return how often it was served, and the day on which it was last."""
+        """Return how often the fact was served, and on which day last."""
         times, last_at = fact.use.times, fact.use.last_at
         if not times:
             return values.NOTHING

@@ -33,7 +33,7 @@ logger = logging.getLogger("memory.semantic")
 
 EPISODES_A_RUN = 10
 SET_ASIDE_AT_MOST = 3
-"""Episodes in a row: when the next one fails too, it is not the episodes' fault."""
+"""Episodes set aside in a row; if the next fails, too, it is not their fault."""
 ACTOR = "worker"
 
 

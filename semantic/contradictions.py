@@ -13,7 +13,7 @@ from semantic.echoes import ANYBODY, WORD, read_statement
 READ_AT_MOST = 8_000
 """Number of characters of a text that are read."""
 MOST = 0.75
-"""Share of a fact's words that must be repeated; of a replaced one, half of those that differ."""
+"""Share of a fact's words that must be repeated; if replaced, half of what only it says."""
 REACH = 3
 """Number of words after a number among which the noun it counts is looked for."""
 LEAST_PREFIX = 3

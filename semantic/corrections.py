@@ -16,7 +16,7 @@ from semantic.models import Changeset, CorrectionMark, Fact
 from semantic.services import NewFact, replace_fact
 
 CORRECTED = "corrected"
-"""Note of the step."""
+"""Note of a correction."""
 
 
 def correct_fact(

@@ -89,7 +89,7 @@ class Echoes:
         self._seqs = frozenset[int]().union(*(item.seqs for item in self._served))
 
     def find_origin(self, sentence: str, *, line: Line) -> Served | None:
-        """Return the answer's memory that already states all of `sentence`, drawn from `line`."""
+        """Return the served memory that states all of `sentence`, which is drawn from `line`."""
         if line.role not in ECHOING_ROLES or line.seq not in self._seqs:
             return None
         source = _pick_source(sentence, line.content[:READ_AT_MOST])

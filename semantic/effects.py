@@ -71,7 +71,7 @@ Pasts = dict[uuid.UUID, Past]
 
 
 class Reverts:
-    """The changesets out of effect around one: `now`, and `after` it is reverted."""
+    """The changesets out of effect, `now` and `after` a given one is reverted."""
 
     def __init__(self, changeset: Changeset) -> None:
         rows = Changeset.objects.of(changeset.tenant).filter(kind=Changeset.Kind.REVERT)

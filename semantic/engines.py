@@ -84,7 +84,7 @@ class Served:
 class EpisodeText:
     """An episode to extract facts from: title, summary and lines, oldest first.
 
-    `served`: what answers served shortly before a line; an agent that repeats it says nothing new.
+    `served`: statements in answers shortly before a line; an agent that repeats one adds nothing.
     """
 
     title: str

@@ -130,7 +130,7 @@ def note_erased(
 def note_erased_elsewhere(
     conversation: Conversation, *, fact_ids: Sequence[uuid.UUID], actor: str
 ) -> list[uuid.UUID]:
-    """Do the same for facts of other conversations when a whole one is erased.
+    """Do as `note_erased` for other conversations' facts when a whole one goes.
 
     `fact_ids` are all facts to erase. If no other conversation loses or regains a fact, nothing is
     written.
@@ -148,7 +148,7 @@ def _reopen(
 ) -> list[uuid.UUID]:
     """Restore the facts that nothing replaces any longer.
 
-    Except facts that a person declared wrong, and sentences active as another fact.
+    Left out: facts that a person declared wrong, and sentences of other active facts.
     """
     facts, going = Fact.objects.of(conversation.tenant), set(fact_ids)
     reopened = []
@@ -178,7 +178,7 @@ def _find_ended(conversation: Conversation, fact_ids: Sequence[uuid.UUID]) -> Qu
 def erase_acts(conversation: Conversation) -> None:
     """Delete what changesets of a conversation to be erased left on facts of other conversations.
 
-    Evidence, decisions and marks, whose rows refer to those changesets.
+    That is evidence, suggestions and marks that refer to the changesets.
     """
     tenant = conversation.tenant
     acts = Changeset.objects.of(tenant).filter(conversation=conversation).values("id")
@@ -217,8 +217,8 @@ def forget_reasons(
 ) -> None:
     """Clear the reasons and comments that people gave for changes: they may quote erased text.
 
-    In all changesets of the conversation, or in those of its user that touched one of the facts.
-    Who made the change and when is kept. The tables are append-only; a database function may change
+    They are those of the conversation's changesets, or of its user's that touched the facts.
+    Who made a change, and when, is kept. The tables are append-only; a database function may change
     them only while an erasure of this tenant is on record and running.
     """
     tenant = conversation.tenant

@@ -52,7 +52,7 @@ def _is_tools_word(proposal: Proposal, target: Fact | None, sources: Sources) ->
 def must_wait(proposal: Proposal, target: Fact | None, sources: Sources) -> bool:
     """Return whether a curator must approve a proposal before it becomes active.
 
-    Doubtful ones, guidelines that no user gave, and identity facts that a tool may have said.
+    True if it is doubtful, a guideline no user gave, or an identity fact a tool may have said.
     """
     if target is not None and proposal.action not in {Action.NEW, Action.UPDATE}:
         return False

@@ -20,7 +20,7 @@ from semantic.user_facts import facts_beside, list_ids_beside, lock_user
 
 ACTOR = "worker"
 PARTED = "parted"
-"""Note of the steps."""
+"""Note of partings."""
 REASON = "The conversation is another user's from now on."
 
 

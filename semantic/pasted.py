@@ -15,7 +15,7 @@ RULED_OFF = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$.*", re.DOTAL
 QUOTATION = read_pattern("messages.quotation")
 TITLE_WORDS_AT_MOST = 4
 TITLE_CHARACTERS_AT_MOST = 12
-"""Characters of a Chinese title. What is longer in quotation marks is a sentence, not a name."""
+"""Characters of a Chinese title; a longer text in quotation marks is a sentence, not a name."""
 PHOTO = re.compile(r"\[\s*(?:shared|shares|sent|posted)\b[^\]]{0,2000}\]", re.IGNORECASE)
 
 

@@ -213,7 +213,7 @@ class Writer:
         return self._openings_left >= 0
 
     def _take_up(self, opened: Fact, position: int) -> Fact:
-        """Treat a fact as active; pending facts that say the same no longer need a curator."""
+        """Treat a fact as active from now on; a pending one that says the same is retired."""
         self._active[opened.content_hash] = opened
         self._similar.add(opened, position)
         waiting = self._waiting.pop(opened.content_hash, None)

@@ -119,7 +119,7 @@ def messages_behind(fact: Fact, evidence: Sequence[Evidence]) -> dict[uuid.UUID,
 def versions_of(fact: Fact) -> list[Fact]:
     """Return what a fact replaced and what replaced it, itself included, oldest first.
 
-    Two queries, however long the chain; at most 50 generations each way.
+    Takes two queries; the chain has up to 50 generations each way.
     """
     params = {"tenant": fact.tenant_id, "fact": fact.id, "at_most": GENERATIONS_AT_MOST}
     ids = fetch_ids("versions_of_fact.sql", params)
@@ -129,7 +129,7 @@ def versions_of(fact: Fact) -> list[Fact]:
 def changes_of(fact: Fact) -> list[Change]:
     """Return the steps that touched a fact with their changesets, oldest first.
 
-    Of more than 1,000 the newest.
+    At most 1,000: the newest.
     Uses indexes: semantic_change_by_memory, semantic_change_by_other.
     """
     touching = Q(memory_id=fact.id) | Q(other_memory_id=fact.id)

@@ -26,9 +26,9 @@ class Sources:
         return any(line.role == role for line in self._named(proposal))
 
     def is_of_users_alone(self, proposal: Proposal) -> bool:
-        """Return whether users stated it, and nobody else suggested it to them.
+        """Return whether users stated the fact, and nobody else suggested it.
 
-        A model tricked by a message may name other messages as its source. So if somebody who is
+        A model tricked by a message may name other messages as the source. So if somebody who is
         not a user says far more of the sentence than the named users, it is not theirs. Nor is what
         users paste or quote.
         """
@@ -42,18 +42,18 @@ class Sources:
         return self.is_vouched_for(proposal) and _most_said(proposal.fact, others) <= 2 * users
 
     def is_vouched_for(self, proposal: Proposal) -> bool:
-        """Return whether the named people share a word with it, if a tool might have said it.
+        """Return whether named people say a word of the fact, or there is no tool's line.
 
-        A tool may say it in another language, or in hidden text.
+        A tool may say a fact in another language, or in hidden text.
         """
         if not any(line.role in {Role.TOOL, Role.SYSTEM} for line in self._lines):
             return True
         return _count_said(proposal.fact, filter(_is_person, self._named(proposal))) > 0
 
     def is_of_tools(self, proposal: Proposal) -> bool:
-        """Return whether a tool said it: it has more words of it than the named people.
+        """Return whether a tool said more of the fact than the named people did.
 
-        If a tool is named too, people must have said at least as much.
+        If a tool is named, too, people must have said some of it.
         """
         named = self._named(proposal)
         tools = _most_said(proposal.fact, [row for row in self._lines if row.role == Role.TOOL])
@@ -63,8 +63,8 @@ class Sources:
     def find_echo(self, proposal: Proposal, *, sentence: str = "") -> Served | None:
         """Return the served statement if `proposal` comes only from repetitions of it.
 
-        `sentence` is that of the fact that would gain evidence: repeating it does not confirm it,
-        whatever the engine's wording.
+        `sentence` is that of the fact that would gain evidence: repeating it confirms nothing,
+        even if the engine words it anew.
         """
         named = self._named(proposal)
         if proposal.action is Action.INVALIDATE:
@@ -120,7 +120,7 @@ def _read_foreign(line: Line) -> Line:
 
 
 def _is_person(line: Line) -> bool:
-    """Whether it is a user, or an assistant with a name: one of two people may be posted so."""
+    """Whether a user speaks, or an assistant with a name: one of two people may be posted so."""
     return line.role == Role.USER or (line.role == Role.ASSISTANT and bool(line.name))
 
 
@@ -131,7 +131,7 @@ def _count_said(fact: str, lines: Iterable[Line]) -> int:
 
 
 def _most_said(fact: str, lines: Iterable[Line]) -> int:
-    """Return the largest number of them that one line contains."""
+    """Return the most words of a fact that one line contains."""
     return max((_count_said(fact, [line]) for line in lines), default=0)
 
 

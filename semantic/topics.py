@@ -24,7 +24,7 @@ LEAST_ALIKE = 5
 def read_topics(text: str, *, people: Collection[str] = ()) -> set[str]:
     """Return the stems and numbers that tell what a text is about.
 
-    Without the names of `people` and function words.
+    Names of `people` and function words are left out.
     """
     bare = ASSISTANT.sub("", ANYBODY.sub("", text))
     for name in filter(None, people):

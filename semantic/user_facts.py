@@ -47,7 +47,7 @@ def list_all_beside(tenant: Tenant, conversation_ids: Sequence[uuid.UUID]) -> li
 def facts_beside(conversation: Conversation) -> QuerySet[Fact]:
     """Return the facts that this conversation's are compared with, active or not, with its own.
 
-    Without what others said in the user's other conversations.
+    Others' words in the user's other conversations are left out.
     """
     if not conversation.user_id:
         return Fact.objects.within(conversation)

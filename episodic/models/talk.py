@@ -188,7 +188,7 @@ class Correction(Protocol):
         """Return the id of the active fact that replaced the wrong one; None: nothing did."""
 
     def render(self, links: str) -> Sequence[Part]:
-        """Return it as answers print it, on one line and without brackets."""
+        """Return what answers print, on one line and without brackets."""
 
 
 class Correctable:

@@ -79,7 +79,7 @@ def _climb(similarity: Floats) -> Floats:
 
 
 def count_shared(words: Sequence[frozenset[str]], before: int) -> Floats:
-    """Return log(1 + how many words of the next line are in the lines before), one a gap."""
+    """Return for each gap log(1 + how many words of the next line are in those before)."""
     counts = [
         len(words[gap + 1] & frozenset().union(*words[max(0, gap + 1 - before) : gap + 1]))
         for gap in range(len(words) - 1)
@@ -88,7 +88,7 @@ def count_shared(words: Sequence[frozenset[str]], before: int) -> Floats:
 
 
 def measure_gaps(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> Floats:
-    """Return a row a gap with a column for each of `WEIGHTS`; at least two lines."""
+    """Return a row per gap with a column for each of `WEIGHTS`; at least two lines."""
     contents = [line.content for line in lines]
     words = [lexicon.content_words(content) for content in contents]
     broad, near = excess_likeness(vectors, DECAY), excess_likeness(vectors, FAST_DECAY)
@@ -117,6 +117,6 @@ def measure_gaps(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> F
 
 
 def topic_log_odds(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> Floats:
-    """Return the log-odds, one a gap, that a new topic starts there; time plays no part."""
+    """Return for each gap the log-odds that a new topic starts there; time plays no part."""
     weights = np.array(list(WEIGHTS.values()))
     return np.asarray(measure_gaps(lines, vectors, lexicon) @ weights, dtype=np.float64)

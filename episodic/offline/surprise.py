@@ -33,7 +33,7 @@ segment gets .25, one in eight is high, one in forty extremely high.
 
 
 def measure_surprise(lines: Sequence[Line], vectors: Vectors, lexicon: Lexicon) -> list[float]:
-    """Return one number in 0.0..1.0 a line; nothing is known before the first."""
+    """Return a surprise of 0.0..1.0 per line; nothing is known before the first."""
     excess: Floats = np.zeros(len(lines))
     if len(lines) > 1:
         away = divergence(vectors)

@@ -15,7 +15,7 @@ SPANS = {name: recent_filter(name) for name in ("made", "replaced")}
 
 
 def register_lists() -> None:
-    """Register them, once the models of all apps are loaded."""
+    """Register the lists, once all apps' models are loaded."""
     for lists in (read_table(__file__), *read_files("lists.toml")):
         for app, tables in lists.items():
             for name, options in tables.items():

@@ -49,7 +49,7 @@ class Entry:
             return ""
 
     def is_for(self, user: Any) -> bool:
-        """Return whether somebody is shown it; only superusers are shown internal entries."""
+        """Return whether a person sees the entry; only superusers see internal entries."""
         if not self.address or (self.internal and not user.is_superuser):
             return False
         permission = self.permission or self.table.replace(".", ".view_")

@@ -78,7 +78,7 @@ def _count_bpe(text: str, encoding: str) -> int:
 
 @lru_cache(REMEMBERED_WORDS)
 def _measure_joint(word: str, encoding: str, *, is_first: bool) -> int:
-    """Return how many more tokens than its own a white space may add beside a word.
+    """Return how many tokens, besides its own, white space may add next to a word.
 
     A rare word may be split differently after a space than at the start of a text; a budget that
     adds up parts must allow for that.

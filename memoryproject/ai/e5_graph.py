@@ -96,7 +96,7 @@ def unpack_blocks(blocks: Array) -> tuple[Array, Array]:
 
 
 def write_graph(weights: Weights) -> bytes:
-    """Return the model in ONNX's format: from the sum of embeddings `x` to the last `hidden`."""
+    """Return the model in ONNX's format: from summed embeddings `x` to the last layer's states."""
     graph = _Graph()
     width, tensors = weights.width, weights.tensors
     epsilon = _attribute("epsilon", weights.epsilon)

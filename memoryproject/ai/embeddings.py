@@ -142,7 +142,7 @@ _lock = threading.Lock()
 def embed_passages(
     texts: Sequence[str], *, embedder: Embedder | None = None, timeout_s: float | None = None
 ) -> Vectors:
-    """Return one unit vector a text, in order: shape (len(texts), dim).
+    """Return one unit vector per text, in order: shape (len(texts), dim).
 
     `embedder` None: this process's own. `timeout_s` limits a request to a remote model; None: the
     setting's value.

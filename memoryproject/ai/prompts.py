@@ -77,7 +77,7 @@ def repeats_example(text: str, *, material: str) -> bool:
 
 
 def find_version(file: Path, addition: str = "") -> str:
-    """Return a prompt's name with the hash of its words, and that of what an operator adds."""
+    """Return a prompt's name and the hashes of its words and of an operator's addition."""
     hashes = [hashlib.sha256(words.encode()).hexdigest()[:8] for words in (_read(file), addition)]
     return "-".join([file.stem, *hashes] if addition else [file.stem, hashes[0]])
 

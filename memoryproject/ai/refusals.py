@@ -160,7 +160,7 @@ def _may_be_length(error: object) -> bool:
 
 
 def _find_blamed(error: object, text: str) -> frozenset[str]:
-    """Return the parts of the request that it names, in its fields or else in its text."""
+    """Return the request's parts that an error names, in its fields or else its text."""
     fields = ""
     if isinstance(error, dict):
         details = error.get("detail")

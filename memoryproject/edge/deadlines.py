@@ -49,7 +49,7 @@ class Work:
 
     @contextmanager
     def watching(self, database: object | None) -> Iterator[None]:
-        """Within the block, stop statements on this connection instead; None: stop none."""
+        """Within the block, a cancel stops statements on `database`; None: it stops none."""
         with self._lock:  # no cancel that has begun reaches what comes now
             self._database, before = database, self._database
         try:
@@ -96,6 +96,6 @@ def left_ms() -> int | None:
 
 
 def watching(database: object | None) -> AbstractContextManager[None]:
-    """Within the block, stop this thread's statements on that connection; None: stop none."""
+    """Within the block, a cancel stops this thread's statements on `database`; None: none."""
     work = _find_work()
     return work.watching(database) if work else nullcontext()

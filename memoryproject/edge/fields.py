@@ -27,7 +27,7 @@ LEAST = 1e-9
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(hours=24)
 CENTURY = timedelta(days=36_500)
-# As `str.strip` has it, written out: a description's readers differ over it.
+# What `str.strip` removes, written out: clients differ over `\s`.
 WHITE_SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME_AT_MOST = 255
 """Longest id chosen by a caller, in characters."""
@@ -208,7 +208,7 @@ class ToldMomentField(MomentField):
 
 
 class AskedMomentField(MomentField):
-    """A time in a question: the same, in UTC if it has no offset."""
+    """A `MomentField` for a question; without an offset, UTC."""
 
     needs_offset = False
     ahead_at_most, end = CENTURY, "100 years"

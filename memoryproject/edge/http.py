@@ -121,14 +121,14 @@ def check_count(text: str) -> None:
 
 
 def _count_signs(text: str) -> int:
-    """Return how many characters could start a value: all signs but the colon."""
+    """Count the signs that a value may follow: commas and opening brackets."""
     return text.count(",") + text.count("[") + text.count("{")
 
 
 def check_values(parsed: Any) -> None:
     """Raise ParseError if a text cannot be stored: with NUL, or half of a surrogate pair.
 
-    Also if lists and objects are nested more than DEPTH_AT_MOST levels.
+    It is raised, too, where more than DEPTH_AT_MOST levels are nested.
     """
     level = [parsed]
     for _ in range(DEPTH_AT_MOST + 1):

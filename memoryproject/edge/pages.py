@@ -99,8 +99,8 @@ def load_rows(
 ) -> tuple[list[Row], bool]:
     """Return the first `limit` of the rows, and whether there are more.
 
-    Fewer, but at least one, if their texts exceed `PAGE_BYTES`; the rest is not loaded. The rows
-    are in the order of `place`, a unique column.
+    If their texts exceed `PAGE_BYTES`, fewer are loaded, but at least one. The rows are in the
+    order of `place`, a unique column.
     """
     columns = [field for field in rows.model._meta.concrete_fields if isinstance(field, LARGE)]
     size = sum((StoredBytes(field.attname) for field in columns), start=models.Value(0))

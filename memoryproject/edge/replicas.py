@@ -41,7 +41,7 @@ POLL_S = 0.002
 LOOK_S = 1.0
 """Seconds within which a replica must report its position; otherwise it counts as away."""
 WORK_S = 30.0
-"""Seconds to wait for one of its statements; at most half of what the request has left."""
+"""Seconds to wait for a replica's statement; at most half of what the request has left."""
 LEFT_OUT_S = 5.0
 """Seconds for which a replica that is away or too far behind is skipped."""
 
@@ -96,7 +96,7 @@ def read(
 ) -> tuple[Result, Source | None]:
     """Return the result of the work, on a replica that is recent enough, or on the primary.
 
-    And who answered; None: there was no choice.
+    Also return who answered; None: no choice.
 
     `since`: an SQL expression for the position that must be seen, NULL for none; `fresh`:
     everything committed by now must be seen. If a replica fails in the middle, the work runs again

@@ -22,8 +22,8 @@ SILENCE_TIMEOUT_S = 90.0
 PG_CTL_WAIT_S = 10
 POLL_S = 0.05
 
-# Messages of a server started too early: orphans of a killed one are still
-# leaving, or it has itself not noticed yet that its files were deleted.
+# Messages of a server that started too early: orphans of a killed one still
+# run, or an older one has not noticed yet that its files were deleted.
 PASSING_TROUBLES = ("is still in use", "lock file", "is another postmaster")
 
 

@@ -83,7 +83,7 @@ def find_webhook_fault(url: str, private: Sequence[Network]) -> str | None:
 def _can_be_reached(host: str, private: Sequence[Network]) -> bool:
     """Return whether a name may ever lead to a permitted address.
 
-    Not names with an invalid form or a number as last label, nor names reserved to lead nowhere
+    False for names of an invalid form, with a number as last label, or reserved to lead nowhere
     (RFC 6761, 7686). `localhost` only leads to this machine.
     """
     try:

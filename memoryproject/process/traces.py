@@ -74,7 +74,7 @@ def span(
 
 
 def describe(attributes: Mapping[str, Any], *, name: str | None = None) -> None:
-    """Set attributes of the current span, except those that are None, or its name."""
+    """Set the current span's name, if given, and its attributes that are not None."""
     if settings.TRACES:
         current = trace.get_current_span()
         current.set_attributes({key: one for key, one in attributes.items() if one is not None})

@@ -53,7 +53,7 @@ class Failure:
 
 
 class FailureCount(NamedTuple):
-    """Calls that failed of the same, and an address that one of the latest came from."""
+    """Calls that failed for one reason, and an address that a recent one came from."""
 
     what: str
     calls: int
@@ -196,7 +196,7 @@ def sum_by_tenant(ids: Sequence[uuid.UUID], *, since: date) -> dict[uuid.UUID, d
 
 
 def sum_failures(days: Iterable[Mapping[str, Any] | None]) -> list[FailureCount]:
-    """Return what calls of some days failed of, the most frequent first.
+    """Return why calls of some days failed, the most frequent reason first.
 
     The days are the `failures` of `KeyUsage`, the latest first. An earlier version stored a number
     in place of the pair of number and address.
@@ -211,9 +211,9 @@ def sum_failures(days: Iterable[Mapping[str, Any] | None]) -> list[FailureCount]
 
 
 def find_failing(ids: Sequence[uuid.UUID], *, day: date) -> QuerySet[KeyUsage]:
-    """Return the tenants' keys of whose calls of a day more than half were not answered well.
+    """Return the usage of tenants' keys with more than half of a day's calls failed.
 
-    `failed` counts these calls; the key with most of them comes first.
+    `failed` counts those calls; the key with most of them comes first.
     """
     failed = F("errors") + F("faults") + F("refused")
     rows = KeyUsage.across_tenants.filter(tenant_id__in=ids, day=day).annotate(failed=failed)

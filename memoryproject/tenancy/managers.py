@@ -31,7 +31,7 @@ class TenantManager(models.Manager[Row]):
     def of(self, tenant: Tenant) -> models.QuerySet[Row]:
         """Return the rows of `tenant`, unordered; each has `tenant` set.
 
-        For a key bound to users, only their rows.
+        A key bound to users gets only their rows.
         """
         rows = super().get_queryset().filter(tenant=tenant)
         # As Django's related managers do it: no row asks the database for its tenant.

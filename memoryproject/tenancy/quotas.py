@@ -29,7 +29,7 @@ class Storage(NamedTuple):
 def measure_storage(tenant: Tenant) -> Storage:
     """Return what a tenant stores, as committed so far, and its limits.
 
-    Never below zero: wrong counts are repaired at night, and not shown.
+    Wrong counts are repaired at night; one below zero is shown as zero.
     """
     parts = StoredSize.objects.of(tenant)
     stored = parts.aggregate(bytes=Sum("byte_count", default=0), rows=Sum("row_count", default=0))

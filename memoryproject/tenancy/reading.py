@@ -21,7 +21,7 @@ SINCE = """
 (SELECT greatest(t.read_from, k.read_from) FROM public.tenancy_tenant AS t
 LEFT JOIN public.tenancy_apikey AS k ON k.tenant_id = t.id AND k.id = %s WHERE t.id = %s)
 """
-# Lost with the server's last moment if it crashes; what a write waits for would double else.
+# A crash may lose the last moment's notes; synchronous ones would double a write's wait.
 NOTE = """
 SET LOCAL synchronous_commit = off;
 UPDATE public.{table} SET read_from = (pg_current_wal_insert_lsn() - '0/0')::bigint

@@ -49,7 +49,7 @@ class KeyedView(APIView):
             return super().dispatch(request, *args, **kwargs)
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Name the server that was read; after a write, store what the key must see."""
+        """Tell which server was read; after a write, note that the key must see it."""
         replicas.name_source(response, self._reading.source if self._reading else None)
         is_done = response.status_code < 400 and request.method not in SAFE_METHODS
         if is_done and self.needs(request.method) is not Scope.READ:
@@ -71,7 +71,7 @@ class KeyedView(APIView):
     def perform_authentication(self, request: Request) -> None:
         """Identify the caller, and take the call from the limits of its key and tenant.
 
-        Before the scope is checked, so that refused calls count too.
+        This precedes the check of the scope, so refused calls count.
 
         Raises:
             TooFast: they have called too often; answered with 429.

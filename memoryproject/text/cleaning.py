@@ -35,7 +35,7 @@ _TAGGED_FLAG = re.compile(
     "(\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067"
     "|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073)\U000e007f)"
 )
-# Of a terminal: strings up to their end, then colours and moves, then what is left of them.
+# Codes for terminals: strings up to their end, then colours and moves, then what is left.
 # The end is optional: a text full of openings without an end is read once, not once for each.
 _STRING = re.compile(
     r"(?:\x1b[]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]*+(?P<end>\x07|\x1b\\|\x9c)?"

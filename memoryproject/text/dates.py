@@ -65,7 +65,7 @@ def anchor_times(text: str, *, at: datetime) -> str:
 def find_phrases(text: str, *, at: datetime, language: Language | None = None) -> Sequence[Phrase]:
     """Return the relative time phrases of a text in order, each with the date it means.
 
-    In `language` if it is known; else in the detected language of the text.
+    `language`: that of the text; None: it is detected.
     """
     # By the day: one moment is two days on two clocks, and counts as one key.
     return _find_phrases(text, at.date(), language)

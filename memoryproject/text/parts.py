@@ -39,7 +39,7 @@ class Quote(NamedTuple):
     end: int | None = None
 
     def take(self, start: int, end: int) -> "Quote":
-        """Return the part of it from character `start` to `end`."""
+        """Return the quote from character `start` to `end`."""
         first = self.start or 0
         return self._replace(text=self.text[start:end], start=first + start, end=first + end)
 

@@ -18,7 +18,7 @@ def read_words(name: str) -> frozenset[str]:
 STOP_WORDS = read_words("stop")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
 HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
-# They glue Chinese phrases together and would make pairs of their own.
+# Words that glue Chinese phrases and would make pairs of their own.
 HAN_GLUE = re.compile(r"[的了吗呢吧啊着过在很也都是就我你他她它们]")
 
 _stemmer = snowballstemmer.stemmer("english")

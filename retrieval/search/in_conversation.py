@@ -64,7 +64,7 @@ class Meaning:
     """Tokens of the question; None: the model has no token states."""
 
     def to_parameters(self) -> dict[str, Any]:
-        """Return it as parameters of a statement."""
+        """Return the parameters for a statement."""
         return {
             "model": self.model,
             "dim": 1 if self.vector is None else len(self.vector),

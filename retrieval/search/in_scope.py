@@ -14,7 +14,7 @@ from retrieval.search.in_conversation import DEPTH, Question
 from retrieval.search.in_tenant import SearchRequest, find_with
 
 LEGS = 4
-"""Number of memories to rank, in multiples of a ranking's depth: both rankings find some."""
+"""Memories to rank, in multiples of a ranking's depth, since each ranking finds its own."""
 
 
 def search(scope: Scope, question: Question) -> list[Hit]:

@@ -27,8 +27,8 @@ AT_ONCE = 64
 class Line(NamedTuple):
     """A message that was found: place, score, and the part of it that is vector similarity.
 
-    In deviations from the mean message; `meaning` is not weighted. `states`: see `token_states`;
-    None: there are none.
+    Scores are deviations from the mean message; `meaning` is not weighted. `states`: see
+    `token_states`; None: none.
     """
 
     seq: int

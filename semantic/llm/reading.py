@@ -38,7 +38,7 @@ OTHER_SUBJECT = "other_subject"
 NOT_YET = "not_yet"
 """Reason of a suggestion to end a fact, when the change lies in the future."""
 ALIAS = re.compile(r"[^\w-]*(?:[Ff]|[Ff]act\W*)?(\d{1,6})\W*(?:[\[(:].*)?", re.DOTALL)
-"""Only the number counts; if the model repeats the fact after it, that is ignored."""
+"""Pattern of a fact's alias: its number counts; a fact repeated after it is ignored."""
 WORD = re.compile(r"\w+")
 
 

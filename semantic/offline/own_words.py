@@ -125,6 +125,6 @@ def cut_pasted(text: str) -> str:
 
 
 def _skip_block(rest: str) -> str:
-    """Return the index after a pasted block: it ends at its second ruler, or else with the text."""
+    """Return the text after a pasted block, which ends at the last ruler, or else with the text."""
     rulers = list(RULER.finditer(rest))
     return rest[rulers[-1].end() :] if rulers else ""

@@ -150,7 +150,7 @@ def _ask_model(answer: Answer, request: RecallRequest, lines: Lines, draft: Draf
 def _check(answer: Answer, reply: AskReply, request: RecallRequest, lines: dict[int, Line]) -> None:
     """Keep the valid sentences, cleaned as all texts are, and list the others with reasons.
 
-    Those of an earlier round stay if none is valid.
+    If none is valid, earlier sentences stay.
     """
     valid, struck = list[Sentence](), list[Struck]()
     names = read_names(request.joined, lines.values())

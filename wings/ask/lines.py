@@ -59,7 +59,7 @@ class Line:
     heading: str
 
     def list_days(self) -> list[Span]:
-        """Return the days it names, those its relative phrases mean, and its own."""
+        """Return the line's own days, those that it names, and those of its phrases."""
         own = days_named(self.heading)
         said_on = own or days_named(self.text)
         labels = ""
@@ -151,7 +151,7 @@ def fold(text: str) -> str:
 def is_carried(text: str, cited: Sequence[Line], names: Collection[str]) -> bool:
     """Return whether a sentence's dates, numbers, names and addresses are in what it cites.
 
-    And some of its other words, if both are in one language. A date may also be the line's day, or
+    So are some other words, if both are in one language. A date may also be the line's day, or
     the meaning of a phrase like "yesterday". Names are words with a capital letter; the first word
     counts only if it is in `names`. In German, names are not checked. This does not prove that the
     sentence says the same about them.

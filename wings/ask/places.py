@@ -14,14 +14,14 @@ from memoryproject.tenancy import limits
 from memoryproject.tenancy.models import Tenant
 
 SHARE = 4
-"""A process's threads per question that may wait; a tenant may use half of these places."""
+"""Threads of a process per waiting question; a tenant may take half of the places."""
 _asking: Counter[uuid.UUID] = Counter()
 _lock = threading.Lock()
 
 
 @contextmanager
 def taking_place(tenant: Tenant) -> Iterator[None]:
-    """Count a question as waiting until the block ends, which has time for the model.
+    """Count a question as waiting during the block, and allow time for the model.
 
     Raises:
         TooMany: the tenant's rate or the limit of this process is reached.

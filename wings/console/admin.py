@@ -10,7 +10,7 @@ from wings.console.jobs import admin as jobs  # noqa: F401
 from wings.console.keys import admin as keys  # noqa: F401
 from wings.console.models import PageRead
 
-# They hold secrets, and there is nothing to do there: people have a page of their own.
+# Their tables hold secrets, with nothing to do there: people have a page of their own.
 SIGN_IN = {"account", "socialaccount", "mfa", "usersessions"}
 admin.site.unregister([row for row in admin.site._registry if row._meta.app_label in SIGN_IN])
 admin.site.index_template = "console/home/home.html"

@@ -51,7 +51,7 @@ Page = Callable[..., HttpResponseBase]
 def record(request: HttpRequest, row: models.Model, what: str, *, is_new: bool = False) -> None:
     """Record that the person changed a row, in the transaction of the change; a note as a memory.
 
-    Of a row that is called by what somebody said or wrote, the entry only has the id, so that no
+    If the name of a row quotes what somebody said or wrote, the entry only has the id, so that no
     text remains that an erasure would miss.
     """
     kind = Memory if isinstance(row, Note) else type(row)

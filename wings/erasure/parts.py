@@ -111,7 +111,7 @@ def holds_of(tenant: Tenant) -> QuerySet[Hold]:
 def find_due(policy: RetentionPolicy) -> QuerySet[Any]:
     """Return the conversations or notes beyond a policy's retention, unordered.
 
-    Without those on hold, and without conversations that are empty already.
+    Rows on hold and conversations that are empty already are left out.
     """
     rows, servings, home = _find_subjects(policy)
     if policy.keep_newest is not None:
@@ -129,9 +129,9 @@ def find_due(policy: RetentionPolicy) -> QuerySet[Any]:
 
 
 def _find_subjects(policy: RetentionPolicy) -> tuple[QuerySet[Any], QuerySet[Any], str]:
-    """Return a policy's rows, with `changed_at`; a row's receipts, with `at`; and its home.
+    """Return a policy's rows, with `changed_at`; a row's receipts, with `at`; and a column.
 
-    The receipts were asked in the conversation, or served the note. The home is the column of the
+    The receipts were asked in the conversation, or served the note. The column has the
     conversation's id.
     """
     tenant = policy.tenant

@@ -30,7 +30,7 @@ Khmer, Japanese, Korean, Chinese."""
 GAP = f"[^{LETTER[1:-1]}]{{0,3}}"
 """Separator between the words of a name: a space, a hyphen, a period, a comma, or nothing."""
 WORDS_TURNED = 2
-"""A name of two words is also looked for with the last one first, as in lists."""
+"""Words of a name that is also looked for with the last one first, as in lists."""
 
 
 def fold(text: str) -> str:

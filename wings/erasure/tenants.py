@@ -107,8 +107,8 @@ def erase_whole_conversation(tenant: Tenant, conversation_id: uuid.UUID) -> acts
 def _erase_history(tenant: Tenant, conversation_id: uuid.UUID | None) -> int:
     """Delete changesets with their steps, and unmask records; return how many changesets.
 
-    Those of a conversation, or those that belong to none. They are append-only: the database
-    refuses, unless an erasure of the whole tenant is on record and running, or one of an import
+    They are those of a conversation, or of none. They are append-only: the database refuses,
+    unless an erasure of the whole tenant is on record and running, or one of an import
     while the conversation is empty.
     """
     statement = "SELECT public.memory_erase_history(%s, %s)"

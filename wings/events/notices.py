@@ -27,7 +27,7 @@ def render_words(type: str, count: int) -> str:
 
 
 def find_address(type: str, subject: UUID, tenant: Tenant) -> str:
-    """Return the address of the page where it can be fixed, within the tenant."""
+    """Return the address of the page for an event's notice, within the tenant."""
     notice = find_notices()[type]
     page = reverse(notice.page, args=[subject] if notice.takes_id else [])
     return f"{page}?{urlencode({'tenant': tenant.name})}"

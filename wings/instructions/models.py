@@ -63,7 +63,7 @@ class InstructionVersion(TenantModel):
         return f"{self.created_at:%Y-%m-%d %H:%M} by {self.actor}"
 
     def read(self) -> Instructions:
-        """Return them in the form that engines take."""
+        """Return the entries as engines take them."""
         return read(**{name: getattr(self, name) for name in ENTRIES})
 
 

@@ -18,7 +18,7 @@ ENTRIES_AT_MOST = 20
 ENTRY_AT_MOST = 120
 """Characters of an entry, and of a word's meaning."""
 WORD_AT_MOST = 40
-"""Characters of a word of the trade, and of a label."""
+"""Characters of a word with a meaning, and of a label."""
 
 
 def list_versions(tenant: Tenant, agent_id: str) -> QuerySet[InstructionVersion]:

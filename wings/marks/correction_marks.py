@@ -34,7 +34,7 @@ class Correction:
         return self.heir.id if self.heir else None
 
     def render(self, links: str = DEFANGED) -> list[Part]:
-        """Return it as answers print it, on one line and without brackets."""
+        """Return what answers print, on one line and without brackets."""
         if self.fact.invalidated_because == Fact.Because.WRONG:
             verb = "corrected" if self.heir else "declared wrong"
             what = f"{verb} on {self.fact.invalid_at:%Y-%m-%d}"
@@ -74,8 +74,8 @@ def find_corrections(
 ) -> dict[uuid.UUID, Correction]:
     """Return the newest correction that each place contradicts, by the place's id.
 
-    Two queries, and one more for each correction of a correction. With `as_of`, without facts that
-    were true then. Uses index: semantic_mark_by_place.
+    Takes two queries, and one per correction of a correction. Facts that were true at `as_of` are
+    left out. Uses index: semantic_mark_by_place.
     """
     marks = CorrectionMark.objects.of(tenant).filter(
         place_id__in=place_ids, state=State.ACTIVE, fact__invalidated_because__in=HELD

@@ -42,7 +42,7 @@ def mark_places(
 
     `new` is the sentence that replaced it. Marks on evidence and on the same words are active at
     once; places with only similar meaning, and evidence in other words, are proposed. With `heir`,
-    a fact that was there before, only what is certain is marked, and nothing said since the heir.
+    an existing fact, only what is certain and was said before the heir is marked.
     """
     claim, conversation = Claim(fact.fact, new), fact.conversation
     if claim.is_empty:
@@ -172,7 +172,7 @@ def _find_said(
 
 
 def _find_end(sources: Sequence[Message], heir: Fact) -> datetime:
-    """Return when the heir of a fact was first said; all time if the fact was said only since."""
+    """Return when a fact's heir was first said; ALL_TIME if no source of the fact is earlier."""
     said = min((message.occurred_at for message in _list_sources(heir)), default=heir.created_at)
     return said if any(message.occurred_at < said for message in sources) else ALL_TIME
 

@@ -76,7 +76,7 @@ def queue_tests(
 
 
 def run_claimed(claim: Claim) -> None:
-    """Run the tests of the job's conversation, after the changeset that it names.
+    """Run the tests of a conversation, after the changeset that the job names.
 
     Raises:
         ModelUnavailable: the query cannot be embedded now; try again later.

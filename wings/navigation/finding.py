@@ -56,7 +56,7 @@ def find(*, tenant: Tenant, request: SearchRequest) -> Findings:
 
 
 def find_with(*, tenant: Tenant, request: SearchRequest, meaning: Meaning) -> Findings:
-    """Do the same with an embedded query."""
+    """As `find`, with an embedded query."""
     findings, total = in_tenant.find_with(tenant=tenant, request=request, meaning=meaning)
     nodes: tuple[Node, ...] = ()
     if request.max_hops and findings:

@@ -121,7 +121,7 @@ def reconstruct(
 ) -> Reconstruction:
     """Return memories about a query as a text for a language model, with a receipt.
 
-    Only active memories: no deleted notes, and no retired facts.
+    All are active: no deleted notes, and no retired facts.
     """
     started = time.monotonic()
     answer, findings = bring_back(tenant=tenant, request=request, now=now)
@@ -149,7 +149,7 @@ def reconstruct(
 def bring_back(
     *, tenant: Tenant, request: ReconstructRequest, now: datetime
 ) -> tuple[Reconstruction, Findings]:
-    """Do the same without storing a receipt; also return the search results."""
+    """As `reconstruct`, without a receipt; also return the search results."""
     request = replace(request, since=request.start(now), max_results=request.focus.limit)
     findings = finding.find(tenant=tenant, request=request)
     by_id = {finding.memory_id: finding for finding in findings.best}
@@ -176,7 +176,7 @@ def bring_back(
 def reconstruct_from_mirror(
     *, tenant: Tenant, request: ReconstructRequest, now: datetime
 ) -> Reconstruction:
-    """Do the same from the mirror, while the database is unavailable; no receipt.
+    """As `reconstruct`, from the mirror while the database is away; no receipt.
 
     Links are followed only in their direction; derived ones are not in the mirror.
     """

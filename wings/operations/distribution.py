@@ -58,8 +58,8 @@ FROM pg_class c JOIN ours o ON o.oid = c.oid
 WHERE c.relforcerowsecurity AND o.wanted <> 'local'
 ORDER BY 3, 1
 """
-# A body may call another function: nodes get all, but the one that writes a table they have not.
-# Citus passes on by itself what is created after it was; a database may be older.
+# Functions call each other: nodes get all but the one that writes a table they do not have.
+# Citus passes on only functions created after it; an older database has others.
 UNKNOWN_FUNCTIONS = """
 SELECT format('SELECT create_distributed_function(%L)', p.oid::regprocedure) FROM pg_proc p
 WHERE p.pronamespace = 'public'::regnamespace AND p.proowner = current_user::regrole

@@ -49,7 +49,7 @@ USELESS = (
     "ContentRefused",
     "RequestRefused",
 )
-"""Class name of the error on calls whose question was at fault."""
+"""Error classes of calls that got no useful answer."""
 KEPT_S = 10.0
 """Seconds for which figures from the database are cached for other scrapes."""
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_VIA")

@@ -19,7 +19,7 @@ LIKE, ALONE = "a name like theirs", "alone in the same conversations"
 def find_same(tenant: Tenant, identity: Identity, name: str) -> list[tuple[Known, str]]:
     """Return who may be the same person, each with the reason.
 
-    Without people who were merged with them before, even if that was undone, or into others.
+    People merged with them before, even if that was undone, or into others are left out.
     """
     found: dict[object, tuple[Known, str]] = {}
     for one, why in _find_candidates(tenant, identity, name):
@@ -43,7 +43,7 @@ def find_same(tenant: Tenant, identity: Identity, name: str) -> list[tuple[Known
 
 
 def find_pairs(known: Iterable[Known]) -> list[tuple[Known, Known]]:
-    """Return user ids with who alone speaks in their conversations, of those without a person."""
+    """Return user ids and, for each, who alone speaks in its conversations; none has a person."""
     named = {(one.tenant, one.kind, one.name): one for one in known if one.person_id is None}
     users = [one for one in named.values() if one.kind == Alias.Kind.USER][:AT_MOST]
     found = ((user, *pair) for user in users for pair in _find_alone(user.tenant, user.identity))
@@ -73,7 +73,7 @@ def _find_candidates(tenant: Tenant, identity: Identity, name: str) -> Iterator[
 
 
 def _find_alone(tenant: Tenant, identity: Identity) -> list[tuple[str, str]]:
-    """Return kind and name of who alone speaks in conversations of their user ids, and of users.
+    """Return kind and name of the only other speaker under a person's user ids, and of users.
 
     Those are the users in whose conversations only this person speaks.
     """

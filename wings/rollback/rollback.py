@@ -101,7 +101,7 @@ class Work:
     claim: Claim | None
 
     def do(self) -> None:
-        """Do it at once if it is small; the transaction that started it has ended."""
+        """Do a small rollback at once; the transaction that started it has ended."""
         if self.claim is not None:
             run_claimed(self.claim)
             self.withholding.refresh_from_db()

@@ -31,7 +31,7 @@ OPEN &= _ACTIVE | _FORGOTTEN
 def find_suggestions(tenant: Tenant, *, is_open: bool = True) -> QuerySet[Suggestion]:
     """Return open suggestions, or the others, with facts and conversation.
 
-    Without those about pending facts. Uses index: semantic_suggestion_undecided.
+    None is about a pending fact. Uses index: semantic_suggestion_undecided.
     """
     rows = Suggestion.objects.of(tenant).select_related("old_fact", "new_fact", "conversation")
     if is_open:

@@ -100,7 +100,7 @@ def start_export(filters: ExportFilter, *, form: str, person: str) -> Iterator[s
 def start_memory_export(*, tenant: Tenant, person: str) -> Iterator[str]:
     """Record an export of everything, and return the file's text in chunks of rows.
 
-    Without quarantined messages, receipts, reviews, keys and the history of changes.
+    Left out: quarantined messages, receipts, reviews, keys and the history of changes.
     """
     run = ExportRun.objects.create(
         tenant=tenant, person=person, table=export_tables.ALL, format="jsonl"

@@ -69,7 +69,7 @@ def write_batch(run: ImportRun, rows: Sequence[Row]) -> Mapping[uuid.UUID, int]:
 
 
 def dump(record: Record) -> Row:
-    """Return a record as JSON, with our external id of its conversation, as erasures look for."""
+    """Return a record as JSON with our external id of its conversation, for erasures to find."""
     columns = json.loads(json.dumps({**asdict(record), "lost": ()}, default=str))
     return {"conversation": str(record.home or ""), "record": columns}
 

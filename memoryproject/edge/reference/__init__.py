@@ -63,7 +63,7 @@ def list_operations(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def clean_choices(described: dict[str, Any]) -> dict[str, Any]:
-    """Return a field without a list of choices that its type has, or that says each word twice."""
+    """Return a field without its list of choices if its type has them, or the list only repeats."""
     text = described.get("description", "")
     has_type = not described.keys().isdisjoint({"allOf", "oneOf"})
     if has_type or all(choice == label for choice, label in CHOICE.findall(text)):

@@ -37,7 +37,7 @@ def is_of_tenant(model: type[Model]) -> bool:
 
 
 class SchemaEditor(schema.DatabaseSchemaEditor):
-    """Django's schema editor, with such keys for tenants' tables."""
+    """Django's schema editor, with keys that include the tenant."""
 
     def table_sql(self, model: type[Model]) -> tuple[str, list[Any]]:
         text, params = super().table_sql(model)

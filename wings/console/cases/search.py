@@ -128,7 +128,7 @@ def _serving(memory_ids: Iterable[uuid.UUID], hint: Hint) -> QuerySet[RetrievalH
 
 
 def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Reader) -> None:
-    """Add the answers shortly before messages with the words."""
+    """Add the answers given just before messages with the words."""
     scope, kind = hint.scope, UnitKind.MESSAGE
     matches = tenant_search.find(sought, kind=kind, scope=scope).found
     if not matches:
@@ -144,7 +144,7 @@ def _follow_phrase(sought: Sought, hint: Hint, reasons: ReasonsById, reader: Rea
 def _follow_messages(
     messages: Sequence[Message], hint: Hint, reasons: ReasonsById, quotes: dict[uuid.UUID, Any]
 ) -> None:
-    """Add the answers shortly before messages.
+    """Add the answers given just before messages.
 
     Uses index: retrieval_by_conversation.
     """

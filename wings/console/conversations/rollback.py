@@ -91,7 +91,7 @@ def name_figures(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def get_story(request: HttpRequest, withholding: Withholding) -> Mapping[str, Any]:
-    """Return where its messages are, and what it came to."""
+    """Return a rollback's conversations and its results."""
     withheld = Message.objects.of(withholding.tenant).filter(withheld_by=withholding)
     ids = episodic.conversations_with(withheld, at_most=CONVERSATIONS_AT_MOST)
     return {

@@ -216,7 +216,7 @@ class Cell(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """Number of its messages, which sets its width."""
+        """Number of the cell's messages: its width."""
         return self.last_seq - self.first_seq + 1
 
 

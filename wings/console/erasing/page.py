@@ -55,7 +55,7 @@ def carry_out(request: HttpRequest, erasure: Erasure, *, reason: str) -> None:
 def list_doors(request: HttpRequest, row: Any) -> list[tuple[str, str]]:
     """Return titles and addresses of the pages that erase a row, or that end a policy or a hold.
 
-    Imports have theirs in a story.
+    An import's is in its story.
     """
     if isinstance(row, RetentionPolicy | Hold) and request.user.has_perm(ERASE):
         if isinstance(row, RetentionPolicy):

@@ -117,7 +117,7 @@ def render_p95(key: Any) -> str:
 
 
 def render_reason(key: Any) -> str:
-    """Return what most calls of the last day with failures failed of."""
+    """Return the most frequent failure of the last day with failures."""
     failures = key_usage.sum_failures([key.last_failures])
     return short(failures[0].what) if failures else NOTHING
 

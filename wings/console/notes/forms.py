@@ -55,7 +55,7 @@ class NoteForm(ReasonForm):
         self.fields["description"].widget.attrs["maxlength"] = DESCRIPTION_AT_MOST
 
     def read_changes(self) -> dict[str, Any]:
-        """Return the changed fields, checked as by the API; raise Problem by field."""
+        """Return the changed fields; raise Problem if the API would refuse one."""
         data = {name: self.cleaned_data[name] for name in self.changed_data if name in self.TEXTS}
         if "tags" in data:
             data["tags"] = [word.strip() for word in data["tags"].split(",") if word.strip()]

@@ -139,7 +139,7 @@ def _render(value: object) -> str:
 
 
 def show_change(old: str, new: str) -> SafeString:
-    """Return both texts as one, escaped; of equal parts only the text next to changes.
+    """Return both texts as one, escaped; equal parts are shown only next to changes.
 
     Equal beginnings and ends are cut off first, so that a small change of a long text is fast; a
     long rest is compared by lines.

@@ -78,7 +78,7 @@ def find_items(request: HttpRequest, typed: str) -> Iterator[Item]:
 
 
 def find_pages(request: HttpRequest, typed: str) -> Iterator[Item]:
-    """Yield the entries of the menu whose title holds the words, for who may open them."""
+    """Yield the menu's entries with the words in the title that the person may open."""
     entries = [(entry, place.title) for place in list_places() for entry in place.entries]
     entries += [(entry.make, "a form") for entry, _ in entries if entry.make]
     for entry, about in entries:

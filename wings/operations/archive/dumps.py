@@ -11,7 +11,7 @@ from memoryproject.embedded.binaries import clean_environment, find_binaries
 
 PART = 1024 * 1024
 EVERYBODY = "-c memory.tenant=*"
-"""Makes all tenants visible: policies apply to the owner, too, so nothing would be dumped."""
+"""Makes all tenants visible: else nothing is dumped, since policies apply to the owner, too."""
 
 
 class DumpFailed(Exception):

@@ -120,7 +120,7 @@ class Command(ServiceCommand):
 
 
 def read_choice(text: str) -> tuple[uuid.UUID, str]:
-    """Return a conversation and what goes of it, or raise CommandError."""
+    """Return a conversation and what to erase, or raise CommandError."""
     name, _, choice = text.partition("=")
     if not CANONICAL_UUID.fullmatch(name) or choice not in persons.Choice.values:
         raise CommandError(f"--shared {text}: say CONVERSATION=words, =replies or =all.")
