@@ -83,7 +83,7 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
     def spawn_process(self, target: Callable[..., Any], *given: Any) -> Any:
         """Start a worker (a process that dies with the sentinel) or one of the helpers."""
         if target is not django_q.cluster.worker:
-            helper = Helper(target, *given)
+            helper = Helper(self._help, target, *given)
             helper.start()
             return helper
         begin = partial(forks.begin, partial(target, *given), parent=os.getpid(), apart=False)
@@ -93,6 +93,14 @@ class FailFastSentinel(django_q.cluster.Sentinel):  # type: ignore[misc]
         self.pool.append(process)
         process.start()
         return process
+
+    def _help(self, target: Callable[..., Any], *given: Any) -> None:
+        """Run a helper until the cluster stops, which closes the queue that the monitor reads."""
+        try:
+            target(*given)
+        except (OSError, TypeError):
+            if not self.stop_event.is_set():
+                raise
 
     def reincarnate(self, process: Any) -> None:
         """Replace a process that ended as planned; for any other end, end everything."""
