@@ -165,6 +165,16 @@ def test_the_search_is_narrowed_by_conversation_and_time(
     assert found(search(curator, **both, until="2026-03-01"), "message") == []
 
 
+def test_an_id_opens_its_row_and_an_unknown_one_is_searched(
+    curator: Client, home: Conversation
+) -> None:
+    page = reverse("admin:episodic_conversation_change", args=[home.id])
+    for named in (home.id, home.external_id):
+        answer = curator.get(reverse("console:search"), {"q": f" {named} "})
+        assert (answer.status_code, answer["Location"]) == (302, page)
+    search(curator, q=uuid.UUID(int=7))
+
+
 @pytest.mark.gate
 def test_one_kind_is_shown_in_pages(curator: Client, ana: Agent, conversation: uuid.UUID) -> None:
     for number in range(23):

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -50,8 +50,12 @@ class Item(NamedTuple):
 
 
 def search_or_palette(request: HttpRequest) -> HttpResponseBase:
-    """Answer the theme's palette, which calls this with `extended`; else show the search page."""
-    return show_palette(request) if "extended" in request.GET else show_search(request)
+    """Answer the theme's palette, which calls this with `extended`; open an id's row, or search."""
+    if "extended" in request.GET:
+        return show_palette(request)
+    named = read_id(request.GET.get("q", "").strip())
+    row = next(find_rows(request, named), None) if named else None
+    return redirect(row.link) if row else show_search(request)
 
 
 @page_for()
