@@ -34,7 +34,7 @@ from wings.navigation.mirror import FolderAway
 
 RECORDS = {
     "episodic.conversation", "semantic.changeset", "semantic.change", "jobs.job", "jobs.llmcall",
-    "events.event", "console.pageread",
+    "events.event", "console.pageread", "console.importrun", "console.importbatch",
 }  # fmt: skip
 """Tables whose rows remain after an erasure with only the id: their texts are cleared."""
 AUDIT = {

@@ -408,7 +408,11 @@ def test_an_export_of_another_system_is_previewed_imported_and_undone(
     changeset = Changeset.objects.of(ana.tenant).get(kind="import")
     erase = reverse("console:erase_import", args=[changeset.id])
     assert erase in read(boss, run)
-    boss.post(erase, {"reason": "a mistake", "typed": str(changeset.id)[-8:]})
+    page = reverse("admin:semantic_changeset_change", args=[changeset.id])
+    message = Message.objects.of(ana.tenant).first()
+    assert message and f"?q={message.id}" in boss.get(page).content.decode()
+    done = boss.post(erase, {"reason": "a mistake", "typed": str(changeset.id)[-8:]}, follow=True)
+    assert "nothing is left" in done.content.decode()
     assert not Message.objects.of(ana.tenant).exists()
     assert not Conversation.objects.of(ana.tenant).exists()
 
