@@ -214,7 +214,7 @@ def test_rows_that_name_no_conversation_go_into_the_one_that_was_chosen(
     plain = "fact,category\nAna sings.,interest\n"
     assert start(curator, plain).counts["faulty"] == 1
     assert start(curator, plain, conversation_id=HOME).total == 1
-    assert "UUID" in upload(curator, plain, conversation_id="mine").context["fault"]
+    assert "whole id" in upload(curator, plain, conversation_id="mine").context["fault"]
 
 
 @pytest.mark.parametrize(
