@@ -34,7 +34,7 @@ from wings.navigation.mirror import FolderAway
 
 RECORDS = {
     "episodic.conversation", "semantic.changeset", "semantic.change", "jobs.job", "jobs.llmcall",
-    "events.event", "console.pageread", "console.importrun", "console.importbatch",
+    "events.event", "console.pageread",
 }  # fmt: skip
 """Tables whose rows remain after an erasure with only the id: their texts are cleared."""
 AUDIT = {
@@ -42,6 +42,8 @@ AUDIT = {
     "person", "undone_by",
 }  # fmt: skip
 """Text columns with the actor of a change: a key or admin login, kept on purpose."""
+WROTE = {"changesets", "last_changeset"}
+"""Columns in which an import's record keeps the ids of the changesets that it wrote."""
 SECONDS_AT_MOST = 20
 ROWS_NAMED = 20
 """Number of ids in a finding, per table."""
@@ -169,18 +171,21 @@ def _rows_of(model: type[TenantModel], erasure: Erasure) -> QuerySet[Any]:
 
 
 def _scan_for_id(model: type[TenantModel], erasure: Erasure, proof: Proof) -> None:
-    rows, finds, nothing = _rows_of(model, erasure), Q(pk=None), Q(pk=None)
+    rows, finds, records = _rows_of(model, erasure), Q(pk=None), Q(pk=None)
     for column in model._meta.concrete_fields:
         if isinstance(column, WRITTEN):
             rows = rows.alias(**{f"{column.attname}_text": Cast(column.attname, TextField())})
-            finds |= Q(**{f"{column.attname}_text__icontains": str(erasure.target)})
+            found = Q(**{f"{column.attname}_text__icontains": str(erasure.target)})
         elif column.db_type(connection) == "uuid":
-            finds |= Q(**{column.attname: erasure.target})
+            found = Q(**{column.attname: erasure.target})
         else:
             continue
         proof.columns += 1
-    is_record = model._meta.label_lower in RECORDS
-    _add_up(proof, model, rows, *((nothing, finds) if is_record else (finds, nothing)))
+        if column.attname in WROTE or model._meta.label_lower in RECORDS:
+            records |= found
+        else:
+            finds |= found
+    _add_up(proof, model, rows, finds, records)
 
 
 def _scan_for_pattern(
