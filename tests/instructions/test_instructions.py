@@ -184,8 +184,9 @@ def test_a_fact_gets_the_label_whose_example_is_most_similar(ana: Agent) -> None
         {"label": "billing", "example": "The owner has paid the invoice by card."},
     ]
     put(ana, labels=labels)
-    learn(ana, DOSE, INVOICE, "I live in Oslo with my sister.")
-    for name, text in (("medicine", DOSE), ("billing", INVOICE)):
+    paying = "I always pay my invoices by bank transfer."
+    learn(ana, DOSE, paying, "I live in Oslo with my sister.")
+    for name, text in (("medicine", DOSE), ("billing", paying)):
         (fact,) = ana.get("facts", keyword=f"#{name}").json()["items"]
         assert text in fact["fact"]
     shown = preview(ana, DOSE)["facts"]  # the text alone: by what is saved

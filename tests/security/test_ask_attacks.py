@@ -55,7 +55,7 @@ def test_an_order_in_memory_gets_nothing_into_an_answer(
     said = [*messages(MOVING[:4], MORNING), {"role": attack.role, "content": attack.text, **name}]
     home = Home(home.ana, uuid.uuid4())
     post(home.ana, home.talk, said)
-    model.script("ask", obey, obey)
+    model.script("ask", obey)
     body = home.read("What is Mira's job?", fresh=True, min_relevance=0, max_tokens=20_000)
     assert len(body["struck"]) >= 8
     for one in body["sentences"]:

@@ -79,7 +79,12 @@ class AgentInput(Strict):
 
 
 class InstructionsInput(AgentInput, TriedInstructions):
-    """The body of `PUT instructions`."""
+    """The body of `PUT instructions`: at least one of the lists; the others become empty."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if self.initial_data.keys().isdisjoint(TriedInstructions().fields):
+            raise serializers.ValidationError({"keep": ["Give at least one of the lists."]})
+        return attrs
 
 
 class PreviewInput(AgentInput):

@@ -173,7 +173,8 @@ def test_what_is_below_the_limit_is_shown_as_cut(
     became = [row.outcome.value for row in facts]
     assert became[0] == "served" and set(became[1:]) == {"below the limit"}
     assert len(became) > 3
-    assert list(facts[0].found.terms) == ["mira", "move"] and "mira move" in read(page)
+    terms = list(facts[0].found.terms)
+    assert terms[0] == "mira" and len(terms) == 2 and " ".join(terms) in read(page)
 
 
 def test_what_a_budget_leaves_no_room_for_is_shown_as_such(
