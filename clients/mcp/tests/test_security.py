@@ -104,7 +104,7 @@ async def test_no_argument_says_whose_memory_it_is_and_no_tool_erases() -> None:
     arguments = {name for tool in tools for name in tool.input_schema["properties"]}
     assert arguments == {
         "text", "tags", "conversation", "messages", "query", "max_tokens", "max_results", "kind",
-        "memory_id", "id", "fact_id", "reason", "better",
+        "memory_id", "id", "fact_id", "reason", "better", "changes",
     }  # fmt: skip
     assert max(len(tool.input_schema["properties"]) for tool in tools) <= 3
     hints = {tool.name: tool.annotations for tool in tools}

@@ -51,7 +51,7 @@ def target(request: pytest.FixtureRequest, mcp_url: str) -> list[str]:
 
 def test_the_inspector_lists_and_calls_tools(target: list[str]) -> None:
     tools = inspect(*target, "--method", "tools/list", "--strict")["tools"]
-    assert len(tools) == 11
+    assert len(tools) == 12
     called = inspect(*target, "--method", "tools/call", "--tool-name", "status")
     assert "Tenant: clients;" in called["content"][0]["text"]
     resources = inspect(*target, "--method", "resources/list")["resources"]
