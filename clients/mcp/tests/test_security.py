@@ -109,7 +109,9 @@ async def test_no_argument_says_whose_memory_it_is_and_no_tool_erases() -> None:
     assert max(len(tool.input_schema["properties"]) for tool in tools) <= 3
     hints = {tool.name: tool.annotations for tool in tools}
     assert {name for name, one in hints.items() if one.read_only_hint} == READS
-    assert {name for name, one in hints.items() if one.destructive_hint} == {"correct", "forget"}
+    assert {name for name, one in hints.items() if one.destructive_hint} == {
+        "correct", "forget", "instructions",
+    }  # fmt: skip
     assert all(one.open_world_hint is False for one in hints.values())
     assert sum(len(tool.model_dump_json()) for tool in tools) < 10_000, "read by every prompt"
 
