@@ -122,8 +122,8 @@ def test_the_next_session_knows_at_once_what_the_last_one_said(memory: Client) -
 def test_another_folder_gets_preferences_guidelines_and_dangers_alone(memory: Client) -> None:
     folder, user = f"/projects/{uuid.uuid4()}", f"u-{uuid.uuid4()}"
     for said in (
-        "From now on always answer in bullet points.", "I prefer tabs to spaces.",
-        "The staging database listens on port 5544.", "I'm allergic to peanuts.",
+        "The staging database listens on port 5544.", "I prefer tabs to spaces.",
+        "From now on always answer in bullet points.", "I'm allergic to peanuts.",
     ):  # fmt: skip
         run(say("UserPromptSubmit", folder, prompt=said), MEMORY_USER=user)
     run(say("SessionEnd", folder), MEMORY_USER=user)
