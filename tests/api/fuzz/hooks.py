@@ -52,6 +52,7 @@ NOTES = ("POST /api/v0/notes", "PATCH /api/v0/notes/{note_id}")
 """Which metadata a summary has follows from its type."""
 SCOPED = re.compile("POST /api/v0/(ask|retrieve_memory|recent_memory|context_pre_retrieve)")
 """Whether they need a conversation follows from the scope."""
+NO_CONVERSATION = ("This field is required.", "This field may not be null.")
 NAME_NOTHING = ("POST /api/v0/rollbacks", "POST /api/v0/memory_tests", "POST /api/v0/webhooks")
 """Of fields that may be left out, one must be there, or a tenant has as many as it may have: the
 refusal then names none."""
@@ -91,7 +92,7 @@ def _find_reason(call: str, field: str, sentence: str) -> str | None:
         return "metadata"
     if call == ERASURES and field == "id":
         return "id"
-    if SCOPED.match(call) and (field, sentence) == ("conversation_id", "This field is required."):
+    if SCOPED.match(call) and field == "conversation_id" and sentence in NO_CONVERSATION:
         return "scope"
     return next((start for start in FITS_BUT_REFUSED if sentence.startswith(start)), None)
 
